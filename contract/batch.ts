@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { eventSchema, field } from './event.js';
+import { plainTextPattern } from './text.js';
+
+/** Version of the contract. It grows only when an old exporter could misread a new batch. */
+export const CONTRACT_VERSION = 1;
+/** Where batches are posted. */
+export const EVENTS_PATH = '/v1/events';
+/** Most events in one batch. */
+export const MAX_BATCH_EVENTS = 1000;
+/** Most holds in one batch; a larger set goes on in the next one (`holdsMore`). */
+export const MAX_BATCH_HOLDS = 2000;
+/** Largest body, after inflation, in bytes. */
+export const MAX_BODY_BYTES = 1_048_576;
+/** Name of the store when none is configured, on both sides. */
+export const DEFAULT_STORE = 'default';
+/** Where the exporter listens for events when nothing else is configured, and where the client posts. */
+export const DEFAULT_INGEST_ADDRESS = '127.0.0.1:9723';
+
+/** One lock that the producer believes to hold at `sentAtMs`. */
+const holdSchema = z.object({
+  lock: field.digest,
+  owner: field.digest,
+  resource: field.resource,
+  fence: field.fence.optional(),
+  /** Redis's clock at the grant. */
+  grantUs: field.redisUs,
+  serverId: field.serverId.optional(),
+  leaseMs: field.leaseMs,
+  /** Lease left by the holder's own deadline; 0 once it has passed. */
+  leftMs: field.durationMs,
+  renewals: field.count,
+  /** The key's bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored. */
+  keyBase64: field.keyBase64.optional(),
+});
+export type Hold = z.infer<typeof holdSchema>;
+
+const name = z.string().min(1).max(64).regex(plainTextPattern(), 'must hold no control characters');
+
+/** Name of a store: part of every lock's identity, so it is plain ASCII. */
+export const storeSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
+
+const envelope = {
+  v: z.literal(CONTRACT_VERSION),
+  /** Random name of one client's run; a restart makes a new one. */
+  producer: z.string().regex(/^[A-Za-z0-9_-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 _ -'),
+  startedAtMs: field.wallMs,
+  /** Number of this batch, from 1. A resend has the same number and the same body. */
+  seq: z.int().min(1),
+  sentAtMs: field.wallMs,
+  store: storeSchema,
+  /** Run id of the Redis server that the events' `serverUs` come from, unless an event says otherwise. */
+  serverId: field.serverId.optional(),
+  app: name,
+  instance: name,
+  /**
+   * Events emitted but never delivered, by reason, since `startedAtMs`. Reasons without drops may be left
+   * out; a reason that is not one of `DROP_REASONS` is counted as `other`.
+   */
+  dropped: z.record(z.string().regex(/^[a-z_]{1,32}$/), field.count),
+  /**
+   * The full set of holds. Sent first, after the exporter's epoch changed and after a drop; a batch without it
+   * says that the producer is alive and what it reported before still stands.
+   */
+  holds: z.array(holdSchema).max(MAX_BATCH_HOLDS).optional(),
+  /** The set of holds is not complete yet: it goes on in the next batch. */
+  holdsMore: z.boolean().optional(),
+} as const;
+
+/** A batch as a whole. The exporter checks `events` one by one (`envelopeSchema`): a bad event costs only itself. */
+export const batchSchema = z.object({ ...envelope, events: z.array(eventSchema).max(MAX_BATCH_EVENTS) });
+export type Batch = z.infer<typeof batchSchema>;
+
+/** A batch with its events unread. */
+export const envelopeSchema = z.object({ ...envelope, events: z.array(z.unknown()).max(MAX_BATCH_EVENTS) });
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+const rejectedSchema = z.object({
+  /** Position in `events`. */
+  index: z.int().min(0),
+  /** Dotted path of the field, empty for the event itself. */
+  path: z.string(),
+  message: z.string(),
+});
+export type RejectedEvent = z.infer<typeof rejectedSchema>;
+
+/** The answer to a batch that could be read. For a batch already seen it repeats the first answer's counts. */
+export const answerSchema = z.object({
+  /** Random name of this exporter's run. When it changes, the exporter has forgotten everything: send `holds`. */
+  epoch: z.string().min(1).max(64),
+  accepted: field.count,
+  rejected: z.array(rejectedSchema),
+  /** This (producer, seq) was seen before; nothing was counted again. */
+  duplicate: z.boolean(),
+});
+export type Answer = z.infer<typeof answerSchema>;
+
+/** The answer to a batch that was refused as a whole (400, 401, 403, 404, 413, 415, 429, 503). */
+export const refusalSchema = z.object({
+  error: z.object({
+    /** One word, the `result` label of `redis_lock_exporter_batches_total`. */
+    id: z.string(),
+    message: z.string(),
+  }),
+});
+export type Refusal = z.infer<typeof refusalSchema>;
