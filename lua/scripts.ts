@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import {
+  nameScript,
+  runKeylessScript,
+  runScript,
+  type SampleConnection,
+  type ScriptArgument,
+  type ScriptConnection,
+} from './connection.js';
+import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from './decode.js';
+import type { AcquireReply, CheckReply, ReleaseReply, RenewReply, SampleReply } from './replies.js';
+
+/** Which lock, and by whom. */
+export interface LockArgs {
+  /** Name of the lock key as sent: without the connection's `keyPrefix`. */
+  key: string | Buffer;
+  /** Name of the fence key as sent, from `fenceKey()`; `null`: without fencing. */
+  fenceKey: string | Buffer | null;
+  /** The owner token of this hold. Never empty, never shared, never reused. */
+  token: string;
+}
+
+export interface AcquireArgs extends LockArgs {
+  /** How long Redis is asked to keep the lock: an integer, 1 to 86,400,000 ms. */
+  leaseMs: number;
+  /** How long the fence key outlives the grant: an integer, 1 to 31,622,400,000 ms (366 days). Not used without a fence key. */
+  fenceTtlMs: number;
+}
+
+export interface RenewArgs extends LockArgs {
+  /** New remaining life, from now: an integer, 1 to 86,400,000 ms. */
+  leaseMs: number;
+}
+
+export interface SampleArgs {
+  /** Where to go on; `'0'` to start. */
+  cursor: string;
+  /** Pattern of SCAN MATCH, special characters escaped. */
+  pattern: string | Buffer;
+  /** SCAN COUNT: how many slots of the table to look at, at least 1. */
+  count: number;
+  /** Whether to digest the values of strings. */
+  withOwners: boolean;
+  /** Longer values are not read beyond this, and have no owner. 0 to 1,048,576 bytes. */
+  maxValueBytes: number;
+}
+
+/**
+ * The five scripts. Each call is one round trip (two when the server does not know the script yet).
+ *
+ * All of them reject with what the connection rejects with, unchanged; with RedisLockError `bad_reply` when the
+ * answer is none of the script's; and with RedisLockError `invalid_option` when the script refused an argument.
+ */
+export interface LockScripts {
+  /** Takes the lock if it is free. Never touches a lock that another holds. */
+  acquire(connection: ScriptConnection, args: AcquireArgs): Promise<AcquireReply>;
+  /** Sets the remaining life of the own lock. Never re-creates a key. */
+  renew(connection: ScriptConnection, args: RenewArgs): Promise<RenewReply>;
+  /** Deletes the own lock; never another's. */
+  release(connection: ScriptConnection, args: LockArgs): Promise<ReleaseReply>;
+  /** Looks whether the lock is the own one. Writes nothing. */
+  check(connection: ScriptConnection, args: LockArgs): Promise<CheckReply>;
+  /** One SCAN step with a look at each key found. Writes nothing. Of a cluster, it sees the one node it is sent to. */
+  sample(connection: SampleConnection, args: SampleArgs): Promise<SampleReply>;
+}
+
+/**
+ * Reads the scripts from the files beside this one. Blocks for five small reads: call it once, at start.
+ * @throws the file system's error when a script file is missing
+ */
+export function loadLockScripts(): LockScripts {
+  const acquire = loadScript('acquire');
+  const renew = loadScript('renew');
+  const release = loadScript('release');
+  const check = loadScript('check');
+  const sample = loadScript('sample');
+  return {
+    acquire: async (connection, args) =>
+      decodeAcquire(await runScript(connection, acquire, keysOf(args), acquireArgv(args))),
+    renew: async (connection, args) =>
+      decodeRenew(await runScript(connection, renew, keysOf(args), renewArgv(args))),
+    release: async (connection, args) =>
+      decodeRelease(await runScript(connection, release, keysOf(args), releaseArgv(args))),
+    check: async (connection, args) =>
+      decodeCheck(await runScript(connection, check, keysOf(args), checkArgv(args))),
+    sample: async (connection, args) =>
+      decodeSample(await runKeylessScript(connection, sample, sampleArgv(args))),
+  };
+}
+
+function loadScript(name: string) {
+  return nameScript(readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8'));
+}
+
+/** KEYS of every script but sample: lock [, fence]. */
+export function keysOf(args: LockArgs): (string | Buffer)[] {
+  return args.fenceKey === null ? [args.key] : [args.key, args.fenceKey];
+}
+
+/** ARGV of acquire.lua. */
+export function acquireArgv(args: AcquireArgs): ScriptArgument[] {
+  return [args.token, args.leaseMs, args.fenceTtlMs];
+}
+
+/** ARGV of renew.lua. */
+export function renewArgv(args: RenewArgs): ScriptArgument[] {
+  return [args.token, args.leaseMs];
+}
+
+/** ARGV of release.lua. */
+export function releaseArgv(args: LockArgs): ScriptArgument[] {
+  return [args.token];
+}
+
+/** ARGV of check.lua. */
+export function checkArgv(args: LockArgs): ScriptArgument[] {
+  return [args.token];
+}
+
+/** ARGV of sample.lua. */
+export function sampleArgv(args: SampleArgs): ScriptArgument[] {
+  return [args.cursor, args.pattern, args.count, args.withOwners ? 1 : 0, args.maxValueBytes];
+}
