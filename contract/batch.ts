@@ -23,15 +23,16 @@ const holdSchema = z.object({
   owner: field.digest,
   resource: field.resource,
   fence: field.fence.optional(),
-  /** Redis's clock at the grant. */
-  grantUs: field.redisUs,
+  grantUs: field.redisUs.describe('Redis’s clock at the grant'),
   serverId: field.serverId.optional(),
   leaseMs: field.leaseMs,
-  /** Lease left by the holder's own deadline; 0 once it has passed. */
-  leftMs: field.durationMs,
+  leftMs: field.durationMs.describe('Lease left by the holder’s own deadline; 0 once it has passed'),
   renewals: field.count,
-  /** The key's bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored. */
-  keyBase64: field.keyBase64.optional(),
+  keyBase64: field.keyBase64
+    .optional()
+    .describe(
+      'The key’s bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored',
+    ),
 });
 export type Hold = z.infer<typeof holdSchema>;
 
@@ -42,29 +43,40 @@ export const storeSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1
 
 const envelope = {
   v: z.literal(CONTRACT_VERSION),
-  /** Random name of one client's run; a restart makes a new one. */
-  producer: z.string().regex(/^[A-Za-z0-9_-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 _ -'),
+  producer: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 _ -')
+    .describe('Random name of one client’s run; a restart makes a new one'),
   startedAtMs: field.wallMs,
-  /** Number of this batch, from 1. A resend has the same number and the same body. */
-  seq: z.int().min(1),
+  seq: z
+    .int()
+    .min(1)
+    .describe('Number of this batch, from 1. A resend has the same number and the same body'),
   sentAtMs: field.wallMs,
   store: storeSchema,
-  /** Run id of the Redis server that the events' `serverUs` come from, unless an event says otherwise. */
-  serverId: field.serverId.optional(),
+  serverId: field.serverId
+    .optional()
+    .describe(
+      'Run id of the Redis server that the events’ serverUs come from, unless an event says otherwise',
+    ),
   app: name,
   instance: name,
-  /**
-   * Events emitted but never delivered, by reason, since `startedAtMs`. Reasons without drops may be left
-   * out; a reason that is not one of `DROP_REASONS` is counted as `other`.
-   */
-  dropped: z.record(z.string().regex(/^[a-z_]{1,32}$/), field.count),
-  /**
-   * The full set of holds. Sent first, after the exporter's epoch changed and after a drop; a batch without it
-   * says that the producer is alive and what it reported before still stands.
-   */
-  holds: z.array(holdSchema).max(MAX_BATCH_HOLDS).optional(),
-  /** The set of holds is not complete yet: it goes on in the next batch. */
-  holdsMore: z.boolean().optional(),
+  dropped: z
+    .record(z.string().regex(/^[a-z_]{1,32}$/), field.count)
+    .describe(
+      'Events emitted but never delivered, by reason, since startedAtMs. Reasons without drops may be left out; a reason that is not one of DROP_REASONS is counted as other',
+    ),
+  holds: z
+    .array(holdSchema)
+    .max(MAX_BATCH_HOLDS)
+    .optional()
+    .describe(
+      'The full set of holds. Sent first, after the exporter’s epoch changed and after a drop; a batch without it says that the producer is alive and what it reported before still stands',
+    ),
+  holdsMore: z
+    .boolean()
+    .optional()
+    .describe('The set of holds is not complete yet: it goes on in the next batch'),
 } as const;
 
 /** A batch as a whole. The exporter checks `events` one by one (`envelopeSchema`): a bad event costs only itself. */
@@ -76,30 +88,31 @@ export const envelopeSchema = z.object({ ...envelope, events: z.array(z.unknown(
 export type Envelope = z.infer<typeof envelopeSchema>;
 
 const rejectedSchema = z.object({
-  /** Position in `events`. */
-  index: z.int().min(0),
-  /** Dotted path of the field, empty for the event itself. */
-  path: z.string(),
+  index: z.int().min(0).describe('Position in events'),
+  path: z.string().describe('Dotted path of the field, empty for the event itself'),
   message: z.string(),
 });
 export type RejectedEvent = z.infer<typeof rejectedSchema>;
 
 /** The answer to a batch that could be read. For a batch already seen it repeats the first answer's counts. */
 export const answerSchema = z.object({
-  /** Random name of this exporter's run. When it changes, the exporter has forgotten everything: send `holds`. */
-  epoch: z.string().min(1).max(64),
+  epoch: z
+    .string()
+    .min(1)
+    .max(64)
+    .describe(
+      'Random name of this exporter’s run. When it changes, the exporter has forgotten everything: send holds',
+    ),
   accepted: field.count,
   rejected: z.array(rejectedSchema),
-  /** This (producer, seq) was seen before; nothing was counted again. */
-  duplicate: z.boolean(),
+  duplicate: z.boolean().describe('This (producer, seq) was seen before; nothing was counted again'),
 });
 export type Answer = z.infer<typeof answerSchema>;
 
 /** The answer to a batch that was refused as a whole (400, 401, 403, 404, 413, 415, 429, 503). */
 export const refusalSchema = z.object({
   error: z.object({
-    /** One word, the `result` label of `redis_lock_exporter_batches_total`. */
-    id: z.string(),
+    id: z.string().describe('One word, the result label of redis_lock_exporter_batches_total'),
     message: z.string(),
   }),
 });

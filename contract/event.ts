@@ -46,7 +46,7 @@ export const field = {
     .regex(plainTextPattern(), 'must hold no control characters'),
   serverId: z.string().regex(/^[0-9A-Za-z]{1,40}$/, 'must be 1 to 40 letters or digits (Redis’s run_id)'),
   fence: z.int().min(1),
-  leaseMs: z.int().min(1).max(MAX_LEASE_MS),
+  leaseMs: z.int().min(1).max(MAX_LEASE_MS).describe('Time Redis was asked to keep the key'),
   keyBase64: z
     .string()
     .min(1)
@@ -59,53 +59,60 @@ export const field = {
 
 /** What every event carries. */
 const common = {
-  /** Wall time at which it happened, for people; never used for a duration, an order or a rate. */
-  atMs: field.wallMs,
-  resource: field.resource,
-  /** Lock id: see `lockId`. */
-  lock: field.digest,
-  /** Redis's clock when it answered, where an answer came. Comparable only within one `serverId`. */
-  serverUs: field.redisUs.optional(),
-  /** The server that `serverUs` and the fences belong to, where it differs from the envelope's (Cluster, failover). */
-  serverId: field.serverId.optional(),
+  atMs: field.wallMs.describe(
+    'Wall time at which it happened, for people; never used for a duration, an order or a rate',
+  ),
+  resource: field.resource.describe('Bounded class of locks; the exporter’s label'),
+  lock: field.digest.describe(
+    'Lock id: first 16 hex digits of SHA-256 of store name, a zero byte and the key’s bytes',
+  ),
+  serverUs: field.redisUs
+    .optional()
+    .describe('Redis’s clock when it answered, where an answer came. Comparable only within one serverId'),
+  serverId: field.serverId
+    .optional()
+    .describe(
+      'The server that serverUs and the fences belong to, where it differs from the envelope’s (Cluster, failover)',
+    ),
 } as const;
 
 /** Of events about one hold: which one. */
-const ofHold = { ...common, owner: field.digest, fence: field.fence.optional() } as const;
+const ofHold = {
+  ...common,
+  owner: field.digest.describe('First 16 hex digits of SHA-1 of the owner token'),
+  fence: field.fence.optional().describe('Fencing number of the hold’s grant'),
+} as const;
 
 /** What a not-owned answer tells of the latest grant of the lock. */
 const latestGrant = {
-  /** Fence of the latest grant. Above the own fence: somebody was granted meanwhile. */
-  latestFence: field.fence.optional(),
-  /** Redis's clock at the latest grant. */
-  latestGrantUs: field.redisUs.optional(),
+  latestFence: field.fence
+    .optional()
+    .describe('Fence of the latest grant. Above the own fence: somebody was granted meanwhile'),
+  latestGrantUs: field.redisUs.optional().describe('Redis’s clock at the latest grant'),
 } as const;
 
 const acquireCommon = {
   ...common,
   kind: z.literal('acquire'),
-  /** `try`: the caller would not wait. `wait`: it would. */
-  mode: z.enum(ACQUIRE_MODES),
-  /** From the call to its outcome. */
-  waitMs: durationMs,
-  /** Commands sent to get the lock; 0 when it was given up before the first. */
-  attempts: count,
+  mode: z.enum(ACQUIRE_MODES).describe('try: the caller would not wait. wait: it would'),
+  waitMs: durationMs.describe('From the call to its outcome'),
+  attempts: count.describe('Commands sent to get the lock; 0 when it was given up before the first'),
   leaseMs: field.leaseMs,
-  watchdog: z.boolean(),
-  traceId: field.traceId.optional(),
+  watchdog: z.boolean().describe('The lease is renewed while the work goes on'),
+  traceId: field.traceId.optional().describe('Trace that the call belongs to'),
 } as const;
 
-/**
- * One call to acquire a lock, all its attempts together. Emitted once, when its outcome is known.
- * Not emitted for a call refused for its arguments, and not for the clean-up of an unknown outcome.
- */
 const acquireEvent = z.discriminatedUnion('outcome', [
   z.object({
     ...acquireCommon,
     outcome: z.literal('acquired'),
-    owner: field.digest,
-    fence: field.fence.optional(),
-    keyBase64: field.keyBase64.optional(),
+    owner: ofHold.owner,
+    fence: ofHold.fence,
+    keyBase64: field.keyBase64
+      .optional()
+      .describe(
+        'The key’s bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored',
+      ),
   }),
   z.object({ ...acquireCommon, outcome: z.literal('contended') }),
   z.object({ ...acquireCommon, outcome: z.literal('timeout'), reason: z.enum(TIMEOUT_REASONS) }),
@@ -115,102 +122,77 @@ const acquireEvent = z.discriminatedUnion('outcome', [
     ...acquireCommon,
     outcome: z.literal('unknown'),
     reason: z.enum(UNKNOWN_REASONS),
-    /** Digest of the token that may be stored, so that an orphan can be named. */
-    owner: field.digest.optional(),
+    owner: field.digest
+      .optional()
+      .describe('Digest of the token that may be stored, so that an orphan can be named'),
   }),
 ]);
 
-/**
- * One try to extend a lease. Emitted for each, whatever its outcome.
- * Not emitted after a loss, a release or `maxHoldMs`, since no renewal is sent then; and not for a reply that
- * comes after the hold ended.
- */
 const renewEvent = z.object({
   ...ofHold,
   ...latestGrant,
   kind: z.literal('renew'),
   outcome: z.enum(RENEW_OUTCOMES),
-  /** With `error` and `unknown`. */
-  reason: z.enum(REDIS_REASONS).optional(),
+  reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
   leaseMs: field.leaseMs,
-  /** Lease left when the renewal was sent. */
-  leftMs: durationMs,
-  /** How much later than planned it was sent; 0 for one that the caller asked for. */
-  lateMs: durationMs,
+  leftMs: durationMs.describe('Lease left when the renewal was sent'),
+  lateMs: durationMs.describe('How much later than planned it was sent; 0 for one that the caller asked for'),
 });
 
-/** One pre-commit check asked of Redis. Emitted for each. Not emitted for `isValid()`, which asks nobody. */
 const checkEvent = z.object({
   ...ofHold,
   ...latestGrant,
   kind: z.literal('check'),
   outcome: z.enum(CHECK_OUTCOMES),
-  /** With `error`. */
-  reason: z.enum(REDIS_REASONS).optional(),
+  reason: z.enum(REDIS_REASONS).optional().describe('With error'),
 });
 
-/**
- * The lease ended, or the key became another's, while the work went on. Emitted at once, and once per hold,
- * before the hold's `release`. Not emitted when the work settled first, and not by a process that was killed.
- */
 const lostEvent = z.object({
   ...ofHold,
   ...latestGrant,
   kind: z.literal('lost'),
-  by: z.enum(LOST_BY),
-  /** From the send of the granting command to the discovery. */
-  sinceGrantMs: durationMs,
+  by: z.enum(LOST_BY).describe('What told the client'),
+  sinceGrantMs: durationMs.describe('From the send of the granting command to the discovery'),
   leaseMs: field.leaseMs,
-  /** Worst event-loop delay during the hold: tells a pause from slow work. */
-  loopDelayMs: durationMs,
+  loopDelayMs: durationMs.describe('Worst event-loop delay during the hold: tells a pause from slow work'),
 });
 
-/**
- * The work settled and the lock was given back, or found gone. Emitted exactly once per hold that began with an
- * `acquired`, also after a loss and for a lease left to the end of its process's life by an orderly exit.
- * Not emitted by a process that was killed; a repeated `release()` adds nothing.
- */
 const releaseEvent = z.object({
   ...ofHold,
   ...latestGrant,
   kind: z.literal('release'),
   outcome: z.enum(RELEASE_OUTCOMES),
-  /** With `error` and `unknown`. */
-  reason: z.enum(REDIS_REASONS).optional(),
-  /** From the send of the granting command until the work settled. */
-  holdMs: durationMs,
-  /** The lease last asked for. */
-  leaseMs: field.leaseMs,
-  /** Confirmed extensions. */
-  renewals: count,
-  /**
-   * The largest share of a lease used: (confirmation of the next extension, or end of the work, minus send of
-   * the last confirmed one) ÷ its lease. Above 1: the lease had ended.
-   */
-  peakUse: z.number().min(0).max(MAX_DURATION_MS),
-  /** A `lost` event was emitted for this hold. */
-  lost: z.boolean(),
-  /** Redis's clock when the work settled, as a lower bound: it errs by no more than one round trip. */
-  settledUs: field.redisUs.optional(),
+  reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
+  holdMs: durationMs.describe('From the send of the granting command until the work settled'),
+  leaseMs: field.leaseMs.describe('The lease last asked for'),
+  renewals: count.describe('Confirmed extensions'),
+  peakUse: z
+    .number()
+    .min(0)
+    .max(MAX_DURATION_MS)
+    .describe(
+      'The largest share of a lease used: (confirmation of the next extension, or end of the work, minus send of the last confirmed one) ÷ its lease. Above 1: the lease had ended',
+    ),
+  lost: z.boolean().describe('A lost event was emitted for this hold'),
+  settledUs: field.redisUs
+    .optional()
+    .describe(
+      'Redis’s clock when the work settled, as a lower bound: it errs by no more than one round trip',
+    ),
   loopDelayMs: durationMs,
 });
 
-/** The caller marked its business commit. Emitted for each mark; never by the client itself. */
 const commitEvent = z.object({ ...ofHold, kind: z.literal('commit'), sinceGrantMs: durationMs });
 
-/** A fenced store took or refused a write. Emitted when the caller reports it; never by the client itself. */
 const fenceEvent = z.object({
   ...common,
   kind: z.literal('fence'),
   outcome: z.enum(FENCE_OUTCOMES),
   owner: field.digest.optional(),
-  /** The fence of the write. */
-  fence: field.fence,
-  /** The highest fence that the store had seen. */
-  seen: z.int().min(0),
+  fence: field.fence.describe('The fence of the write'),
+  seen: z.int().min(0).describe('The highest fence that the store had seen'),
 });
 
-/** A business action ran twice. Emitted when the caller reports it; never by the client itself. */
 const duplicateEvent = z.object({
   ...common,
   kind: z.literal('duplicate'),
@@ -218,7 +200,7 @@ const duplicateEvent = z.object({
   owner: field.digest.optional(),
 });
 
-/** The schema of each kind of event. Unknown fields are ignored, so that a newer client may post to an older exporter. */
+/** The schema of each kind of event; `EVENT_DOCS` says when each is emitted. Unknown fields are ignored, so that a newer client may post to an older exporter. */
 export const EVENT_SCHEMAS = {
   acquire: acquireEvent,
   renew: renewEvent,

@@ -2,6 +2,7 @@ export * from './batch.js';
 export * from './clock.js';
 export * from './errors.js';
 export * from './event.js';
+export * from './event-docs.js';
 export * from './json-schema.js';
 export * from './lock-id.js';
 export * from './outcomes.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { answerSchema, batchSchema, refusalSchema } from './batch.js';
 import { EVENT_SCHEMAS, type EventKind } from './event.js';
+import { EVENT_DOCS } from './event-docs.js';
 
 /** A JSON Schema (draft 2020-12) document. */
 export type JsonSchema = Record<string, unknown>;
@@ -12,7 +13,11 @@ export function contractJsonSchemas(): Record<'batch' | 'answer' | 'refusal', Js
 
 /** The schema of one kind of event. */
 export function eventJsonSchema(kind: EventKind): JsonSchema {
-  return derive(EVENT_SCHEMAS[kind]);
+  const { tells, emitted, notEmitted } = EVENT_DOCS[kind];
+  return {
+    ...derive(EVENT_SCHEMAS[kind]),
+    description: `${tells} Emitted: ${emitted} Not emitted: ${notEmitted}`,
+  };
 }
 
 function derive(schema: z.ZodType): JsonSchema {
