@@ -1,6 +1,6 @@
 // `npm start`: sets up what is missing, then hands over to the built demo (lab/demo/start.ts).
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ensureBuilt, ensureDependencies, ensurePrograms, ROOT, requireNode } from './setup.mjs';
 
 requireNode();
@@ -13,9 +13,18 @@ ensureDependencies();
 ensureBuilt();
 
 // With a Redis of one's own: the exporter alone. Without: a private Redis, the exporter and a demo workload.
-const target = hasRedis ? ['exporter', 'cli', 'bin.js'] : ['lab', 'demo', 'start.js'];
-const child = spawn(process.execPath, [join(ROOT, 'dist', ...target), ...args], { stdio: 'inherit' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) =>
-  process.exit(code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1)),
+// Loaded into this process and not started as another, so that a signal reaches it whoever sends it.
+const target = join(
+  ROOT,
+  'dist',
+  ...(hasRedis ? ['exporter', 'cli', 'bin.js'] : ['lab', 'demo', 'start.js']),
 );
+endWithParent();
+process.argv = [process.argv[0], target, ...args];
+await import(pathToFileURL(target).href);
+
+/** npm may be killed without passing the signal on; then this process ends in order by itself. */
+function endWithParent() {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && process.kill(process.pid, 'SIGTERM'), 500).unref();
+}

@@ -1,0 +1,80 @@
+/** One scrape: value by series, as the text format names it. */
+export type Sample = ReadonlyMap<string, number>;
+
+/** Labels that a series must have, by name. */
+type Match = Readonly<Record<string, string>>;
+
+/** Reads `/metrics`; an exporter that does not answer gives an empty sample. */
+export async function readSample(metricsUrl: string): Promise<Sample> {
+  try {
+    const response = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(2000) });
+    return parseText(await response.text());
+  } catch {
+    return new Map();
+  }
+}
+
+/** Reads the text exposition format; comments and what is not a number are left out. */
+export function parseText(text: string): Sample {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const pairs = lines.map((line): [string, number] => {
+    const at = line.lastIndexOf(' ');
+    return [line.slice(0, at), Number(line.slice(at + 1))];
+  });
+  return new Map(pairs.filter(([, value]) => Number.isFinite(value)));
+}
+
+/** One line with the four numbers that matter most, for what happened between two samples, and the losses so far. */
+export function summarise(before: Sample, now: Sample, seconds: number): string {
+  const grown = (name: string, match: Match = {}) => sum(now, name, match) - sum(before, name, match);
+  const attempts = grown('redis_lock_acquire_total');
+  const failures = grown('redis_lock_acquire_failures_total');
+  const parts = [
+    `${(attempts / seconds).toFixed(1)} acquires/s`,
+    `failed ${percent(failures, attempts)}`,
+    `hold P99 ÷ lease ${holdP99(before, now)}`,
+    `unlock=0: ${sum(now, 'redis_lock_release_not_owned_total')}`,
+    `renewals ${(grown('redis_lock_renewals_total') / seconds).toFixed(1)}/s`,
+    `lost ${sum(now, 'redis_lock_lost_total')}`,
+    `overlaps ${sum(now, 'redis_lock_overlaps_total')}`,
+    `keys ${sum(now, 'redis_lock_keys')}`,
+  ];
+  return parts.join(' · ');
+}
+
+/** Sum over the series of a family. */
+function sum(sample: Sample, name: string, match: Match = {}): number {
+  let total = 0;
+  for (const [series, value] of sample) {
+    const ours = series === name || series.startsWith(`${name}{`);
+    if (ours && Object.entries(match).every(([label, wanted]) => series.includes(`${label}="${wanted}"`)))
+      total += value;
+  }
+  return total;
+}
+
+/** Upper bound of the bucket that holds the 99th percentile of hold ÷ lease, fixed leases only. */
+function holdP99(before: Sample, now: Sample): string {
+  const family = 'redis_lock_hold_lease_ratio_bucket';
+  const bounds = new Set(
+    [...now.keys()]
+      .filter((series) => series.startsWith(family))
+      .flatMap((series) => /le="([^"]+)"/.exec(series)?.[1] ?? []),
+  );
+  const counts = [...bounds].map((le) => {
+    const match = { le, renewed: 'false' };
+    return {
+      le,
+      bound: le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le),
+      count: sum(now, family, match) - sum(before, family, match),
+    };
+  });
+  counts.sort((a, b) => a.bound - b.bound);
+  const total = counts.at(-1)?.count ?? 0;
+  if (total === 0) return '–';
+  return `≤ ${counts.find(({ count }) => count >= 0.99 * total)?.le ?? '+Inf'}`;
+}
+
+function percent(part: number, whole: number): string {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(0)} %` : '–';
+}
