@@ -42,7 +42,11 @@ export class LineLog {
    *
    * @throws Error on time-out, or when the stream ended; its message carries the last lines.
    */
-  next(pattern: RegExp | ((line: string) => boolean), wait: LineWait = {}, from = 0): Promise<string> {
+  next(
+    pattern: RegExp | ((line: string, index: number) => boolean),
+    wait: LineWait = {},
+    from = 0,
+  ): Promise<string> {
     const matches = typeof pattern === 'function' ? pattern : (line: string) => pattern.test(line);
     const { timeoutMs = 10_000, what = `a line like ${String(pattern)}` } = wait;
     return new Promise((resolve, reject) => {
@@ -55,7 +59,7 @@ export class LineLog {
         look: () => {
           for (; index < this.lines.length; index += 1) {
             const line = this.lines[index] ?? '';
-            if (!matches(line)) continue;
+            if (!matches(line, index)) continue;
             done();
             resolve(line);
             return true;

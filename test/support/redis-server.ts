@@ -1,12 +1,18 @@
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
-import { freePort } from './free-port.js';
+import { onFreePort } from './free-port.js';
 import { type ChildHandle, type ExitInfo, spawnChild } from './processes.js';
 import { requireBinary } from './require-binary.js';
 import { makeTempDir, type TempDir } from './temp-dir.js';
 
 /** Options of a connection; replies keep their plain shapes. */
 export type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
+
+/**
+ * Set for connections of tests: when the server is gone already, ioredis keeps a timer for this long after
+ * `disconnect()`, 2 s by default, and with it the process.
+ */
+export const BRIEF_GOODBYE = { disconnectTimeout: 50 };
 
 /** What a test may ask of its Redis. */
 export interface RedisServerOptions {
@@ -54,8 +60,10 @@ export interface RedisServer {
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const dir = makeTempDir('redis');
   try {
-    const { child, port } = await launchOnFreePort(options, dir);
-    return new LocalRedis(options, dir, child, port);
+    return await onFreePort(async (port) => {
+      const child = await launch(options, dir, port);
+      return new LocalRedis(options, dir, child, port);
+    });
   } catch (error) {
     dir.remove();
     throw error;
@@ -101,7 +109,7 @@ class LocalRedis implements RedisServer {
   client(options: ClientOptions = {}): Redis {
     const { password } = this.#options;
     const login = password === undefined ? {} : { password };
-    const client = new Redis({ host: this.host, port: this.port, ...login, ...options });
+    const client = new Redis({ host: this.host, port: this.port, ...BRIEF_GOODBYE, ...login, ...options });
     client.on('error', () => {});
     client.once('end', () => this.#clients.delete(client));
     this.#clients.add(client);
@@ -130,18 +138,6 @@ class LocalRedis implements RedisServer {
   async restart(): Promise<void> {
     await this.#child.kill('SIGKILL');
     this.#child = await launch(this.#options, this.#dir, this.port);
-  }
-}
-
-/** Another process may take the free port first; then the next one is tried. */
-async function launchOnFreePort(options: RedisServerOptions, dir: TempDir, tries = 5) {
-  for (let left = tries; ; left -= 1) {
-    const port = await freePort();
-    try {
-      return { port, child: await launch(options, dir, port) };
-    } catch (error) {
-      if (left <= 1 || !/address already in use/i.test(String(error))) throw error;
-    }
   }
 }
 

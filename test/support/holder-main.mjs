@@ -1,0 +1,39 @@
+// A process that takes locks through the built client and can be killed, paused or kept busy at any moment.
+// Environment: HOLDER_REDIS_URL, HOLDER_STORE, HOLDER_INGEST_URL (optional). Commands: see the operations below.
+import { createLockConnection, HttpEmitter, LockClient } from 'redis-lock-exporter/client';
+import { serveCommands, tell } from './child-loop.mjs';
+
+const { HOLDER_REDIS_URL, HOLDER_STORE = 'default', HOLDER_INGEST_URL } = process.env;
+const redis = createLockConnection({ url: HOLDER_REDIS_URL });
+const emitter = HOLDER_INGEST_URL ? new HttpEmitter({ url: HOLDER_INGEST_URL }) : undefined;
+const client = new LockClient({ redis, store: HOLDER_STORE, ...(emitter && { emitter }) });
+
+const leases = new Map();
+
+function leaseOf(hold) {
+  const lease = leases.get(hold);
+  if (lease === undefined) throw new Error(`no hold "${hold}"`);
+  return lease;
+}
+
+serveCommands({
+  /** `{key, …options}` → `{hold, fence, remainingMs}`; tells `lost {hold}` when the lease is lost later. */
+  async acquire({ key, ...options }) {
+    const lease = await client.acquire(key, options);
+    const hold = `${key}#${leases.size + 1}`;
+    leases.set(hold, lease);
+    lease.signal.addEventListener('abort', () => tell('lost', { hold }), { once: true });
+    return { hold, fence: lease.fence, remainingMs: lease.remainingMs() };
+  },
+  /** `{hold}` → what the lease says by itself, without asking Redis. */
+  state: ({ hold }) => ({ valid: leaseOf(hold).isValid(), remainingMs: leaseOf(hold).remainingMs() }),
+  async check({ hold }) {
+    return { result: await leaseOf(hold).check() };
+  },
+  async renew({ hold, leaseMs }) {
+    return { result: await leaseOf(hold).renew(leaseMs) };
+  },
+  async release({ hold }) {
+    return { result: await leaseOf(hold).release() };
+  },
+});
