@@ -1,0 +1,198 @@
+import { CHECK_OUTCOMES, LOST_BY, NOT_OWNED_OUTCOMES } from '../../contract/outcomes.js';
+import {
+  HOLD_SECONDS,
+  LATENESS_SECONDS,
+  LEASE_RATIO,
+  MARGIN_RATIO,
+  RENEWALS,
+  WAIT_SECONDS,
+} from './buckets.js';
+import type { FamilyTable } from './family-spec.js';
+
+const RESOURCE = ['store', 'resource'] as const;
+const EAGER = { source: 'events', birth: 'eager', stability: 'stable' } as const;
+const LAZY = { source: 'events', birth: 'lazy', stability: 'stable' } as const;
+
+/**
+ * What clients report, plus what is joined from their reports. Rare reasons are not seeded: the first increments
+ * of a child born late are held back, so they are seen by `increase()` all the same.
+ */
+export const EVENT_FAMILIES = {
+  acquire_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'mode'],
+    seeds: [['try'], ['wait']],
+    help: 'Calls to acquire a lock, whatever their outcome. All attempts of one call together count once.',
+  },
+  acquire_failures_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'mode', 'reason'],
+    seeds: [
+      ['try', 'contended'],
+      ['wait', 'wait_limit'],
+      ['wait', 'deadline'],
+      ['try', 'connection'],
+      ['wait', 'connection'],
+    ],
+    help: 'Calls to acquire a lock that ended without it. A contended try is a normal answer, not a failure of service.',
+  },
+  acquire_retries_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: RESOURCE,
+    help: 'Attempts to acquire beyond the first of each call.',
+  },
+  acquire_wait_seconds: {
+    ...EAGER,
+    type: 'histogram',
+    unit: 'seconds',
+    labels: RESOURCE,
+    buckets: WAIT_SECONDS,
+    help: 'Time from the call to acquire until the lock was granted or the wait timed out. Contended tries, aborts and errors are left out: they tell nothing about the wait.',
+  },
+  hold_seconds: {
+    ...EAGER,
+    type: 'histogram',
+    unit: 'seconds',
+    labels: RESOURCE,
+    buckets: HOLD_SECONDS,
+    help: 'Time from the send of the granting command until the work settled, also after a loss.',
+  },
+  hold_lease_ratio: {
+    ...EAGER,
+    type: 'histogram',
+    unit: 'ratio',
+    labels: [...RESOURCE, 'renewed'],
+    seeds: [['false']],
+    buckets: LEASE_RATIO,
+    help: 'Hold time divided by the lease. renewed="false": above 1 the work outlived its lease. renewed="true" (extended at least once): for how many leases it was held; above 1 is normal, judge it by redis_lock_lease_peak_use_ratio.',
+  },
+  lease_peak_use_ratio: {
+    ...EAGER,
+    type: 'histogram',
+    unit: 'ratio',
+    labels: RESOURCE,
+    buckets: LEASE_RATIO,
+    help: 'Largest share of a lease that a hold used before it was extended or its work settled; of a hold without renewals, hold time divided by lease. Above 1 the lease had ended.',
+  },
+  release_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: RESOURCE,
+    help: 'Holds whose work settled, whatever the release answered.',
+  },
+  release_not_owned_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'cause'],
+    seeds: NOT_OWNED_OUTCOMES.map((cause) => [cause]),
+    help: 'Releases that found the lock gone (expired) or another\'s (stolen): "unlock returned 0".',
+  },
+  release_failures_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'reason'],
+    seeds: [['connection'], ['command_timeout']],
+    help: 'Releases that Redis did not answer, or answered with an error. The key, if still held, ends with its lease.',
+  },
+  lost_total: {
+    ...EAGER,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'detected_by'],
+    seeds: LOST_BY.map((by) => [by]),
+    help: 'Holds whose lease ended, or whose key became another\'s, while the work went on. Once per hold. detected_by="max_hold": the client gave it up on purpose.',
+  },
+  overlaps_total: {
+    ...EAGER,
+    source: 'both',
+    type: 'counter',
+    unit: 'count',
+    labels: RESOURCE,
+    help: 'Holds during which another was granted the same lock: mutual exclusion was violated. Once per hold.',
+  },
+  last_acquired_timestamp_seconds: {
+    ...EAGER,
+    type: 'gauge',
+    unit: 'timestamp_seconds',
+    labels: RESOURCE,
+    help: "When the exporter last heard of a grant, by the exporter's own clock.",
+  },
+  last_hold_lease_ratio: {
+    ...EAGER,
+    type: 'gauge',
+    unit: 'ratio',
+    labels: RESOURCE,
+    help: 'Largest share of a lease that the hold released last used: its hold time divided by its lease, or, when it was renewed, its peak use. For locks too rare for a quantile.',
+  },
+  renewals_total: {
+    ...LAZY,
+    type: 'counter',
+    unit: 'count',
+    labels: RESOURCE,
+    help: 'Confirmed extensions of a lease.',
+  },
+  renewal_failures_total: {
+    ...LAZY,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'reason'],
+    seeds: [['expired'], ['stolen'], ['connection'], ['command_timeout']],
+    help: "Tries to extend a lease that found the lock gone (expired) or another's (stolen), or that Redis failed to answer.",
+  },
+  renewals_per_hold: {
+    ...LAZY,
+    type: 'histogram',
+    unit: 'count',
+    labels: RESOURCE,
+    buckets: RENEWALS,
+    help: 'Confirmed extensions of one hold, of the holds extended at least once.',
+  },
+  renewal_margin_ratio: {
+    ...LAZY,
+    type: 'histogram',
+    unit: 'ratio',
+    labels: RESOURCE,
+    buckets: MARGIN_RATIO,
+    help: 'Lease left when a renewal was sent, divided by the lease it asked for. A watchdog at a third of the lease shows about 0.67.',
+  },
+  renewal_lateness_seconds: {
+    ...LAZY,
+    type: 'histogram',
+    unit: 'seconds',
+    labels: RESOURCE,
+    buckets: LATENESS_SECONDS,
+    help: 'How much later than planned a renewal was sent: a busy event loop or a pause.',
+  },
+  checks_total: {
+    ...LAZY,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'outcome'],
+    seeds: CHECK_OUTCOMES.map((outcome) => [outcome]),
+    help: 'Pre-commit checks asked of Redis, by what it answered.',
+  },
+  fence_rejections_total: {
+    ...LAZY,
+    type: 'counter',
+    unit: 'count',
+    labels: RESOURCE,
+    help: 'Writes that a fenced store refused because it had seen a later fence.',
+  },
+  duplicate_executions_total: {
+    ...LAZY,
+    type: 'counter',
+    unit: 'count',
+    labels: [...RESOURCE, 'absorbed'],
+    seeds: [['true'], ['false']],
+    help: 'Business actions that ran twice. absorbed="false": nothing made the second one harmless.',
+  },
+} as const satisfies FamilyTable;

@@ -1,0 +1,75 @@
+import type { LockEvent } from '../../contract/event.js';
+
+/** What the ledger found, as far as it is counted. */
+export interface MetricFinding {
+  readonly kind: 'overlap';
+  readonly store: string;
+  readonly resource: string;
+}
+
+/** What a sample saw of one resource. */
+export interface SampledResource {
+  readonly resource: string;
+  readonly keys: number;
+  readonly withoutExpiry: number;
+  /** Left out when the sample did not look at owners. */
+  readonly foreign?: number;
+  /** Wall time; left out when no key expires. */
+  readonly earliestExpiryMs?: number;
+  readonly latestExpiryMs?: number;
+  /** Since the oldest hold was first seen; left out when owners are not followed. */
+  readonly oldestHoldS?: number;
+}
+
+/** One good sample of a store, complete or truncated. */
+export interface SampleReport {
+  readonly store: string;
+  /** Wall time. */
+  readonly takenAtMs: number;
+  readonly durationMs: number;
+  readonly truncated: boolean;
+  /** Read once, before anything is published. A resource may come more than once. */
+  readonly resources: Iterable<SampledResource>;
+}
+
+/** What ingest counts. */
+export interface IngestCounters {
+  /** A batch was answered; `result` is `accepted`, `duplicate`, or the id of the refusal. */
+  batch(result: string): void;
+  /** Events of a batch that could be read, whatever becomes of them. */
+  eventsReceived(count: number): void;
+  eventAccepted(kind: string): void;
+  eventRejected(reason: string): void;
+  eventsDuplicate(count: number): void;
+  /** An increment of what a client reports as dropped. A reason that is not in the contract counts as `other`. */
+  producerDropped(reason: string, count: number): void;
+  /** Batches missing. */
+  seqGap(count: number): void;
+  /** How many clients are known and not silent. */
+  producers(count: number): void;
+}
+
+/** All that is measured, and the page that shows it. Nothing here throws for a value that comes from outside. */
+export interface Metrics {
+  readonly counters: IngestCounters;
+  /** The content type of the page: text format 0.0.4. */
+  readonly contentType: string;
+  /** Counts an accepted event. Not called for rejected and duplicate ones. */
+  recordEvent(event: LockEvent, store: string): void;
+  /** Counts a finding. Called once per finding. */
+  recordFinding(finding: MetricFinding): void;
+  /** Puts the sample in the place of the store's last one, in one synchronous turn, and sets `up` to 1. */
+  publishSample(sample: SampleReport): void;
+  /**
+   * The store's last sample is no longer true: its gauges vanish, and `up` is 0 with the reason. The time of the
+   * last good sample stays, and so does all that comes from events. Also to be called at start, before the first.
+   */
+  withdrawSample(store: string, reason: string): void;
+  /** Counts a failed sample, or a failed part of one. Withdraws nothing. */
+  sampleError(store: string, reason: string): void;
+  /**
+   * The page in pieces of at most some thousand lines, with a turn of the event loop after each. What was not
+   * born when it began is not on it. Never throws: a family that fails is left out and counted.
+   */
+  render(): AsyncIterable<string>;
+}

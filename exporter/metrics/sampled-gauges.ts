@@ -1,0 +1,127 @@
+import type { SAMPLE_FAMILIES } from './catalogue-sample.js';
+import type { FamiliesOf, GaugeFamily, GaugeRow } from './families.js';
+import type { BoundedNames } from './label-names.js';
+import type { SampledResource, SampleReport } from './ports.js';
+import { WordCounter } from './word-counter.js';
+
+export type SampleFamilies = FamiliesOf<typeof SAMPLE_FAMILIES>;
+
+const MS_PER_SECOND = 1000;
+
+/** What is known of one resource, all its parts taken together. */
+interface Totals {
+  keys: number;
+  withoutExpiry: number;
+  foreign?: number | undefined;
+  earliestExpiryMs?: number | undefined;
+  latestExpiryMs?: number | undefined;
+  oldestHoldS?: number | undefined;
+}
+
+/** The families of the sample: published whole, withdrawn whole, per store. */
+export class SampledGauges {
+  readonly #families: SampleFamilies;
+  readonly #names: BoundedNames;
+  readonly #errors = new Map<string, WordCounter>();
+
+  constructor(families: SampleFamilies, names: BoundedNames) {
+    this.#families = families;
+    this.#names = names;
+  }
+
+  publish(sample: SampleReport): void {
+    const store = this.#names.store(sample.store);
+    const totals = this.#totalsByResource(sample);
+    this.#errorsOf(store);
+    this.#publishResources(store, totals);
+    this.#publishStore(this.#families.sample_timestamp_seconds, store, sample.takenAtMs / MS_PER_SECOND);
+    this.#publishStore(this.#families.sample_duration_seconds, store, sample.durationMs / MS_PER_SECOND);
+    this.#publishStore(this.#families.sample_truncated, store, sample.truncated ? 1 : 0);
+    this.#families.up.publish(store, [{ values: [store, 'ok'], value: 1 }]);
+  }
+
+  withdraw(store: string, reason: string): void {
+    const name = this.#names.store(store);
+    this.#errorsOf(name);
+    this.#publishResources(name, new Map());
+    this.#families.sample_duration_seconds.publish(name, []);
+    this.#families.sample_truncated.publish(name, []);
+    this.#families.up.publish(name, [{ values: [name, reason], value: 0 }]);
+  }
+
+  countError(store: string, reason: string): void {
+    this.#errorsOf(this.#names.store(store)).inc(reason);
+  }
+
+  #totalsByResource(sample: SampleReport): Map<string, Totals> {
+    const totals = new Map<string, Totals>();
+    for (const part of sample.resources) {
+      const { resource } = this.#names.admit(sample.store, part.resource);
+      const sofar = totals.get(resource);
+      totals.set(resource, sofar === undefined ? part : addUp(sofar, part));
+    }
+    return totals;
+  }
+
+  #publishResources(store: string, totals: ReadonlyMap<string, Totals>): void {
+    const families = this.#families;
+    const publish = (family: GaugeFamily, pick: (totals: Totals) => number | undefined, unit = 1) => {
+      family.publish(store, rowsOf(store, totals, pick, unit));
+    };
+    publish(families.keys, (of) => of.keys);
+    publish(families.keys_without_expiry, (of) => of.withoutExpiry);
+    publish(families.foreign_keys, (of) => of.foreign);
+    publish(families.earliest_expiry_timestamp_seconds, (of) => of.earliestExpiryMs, MS_PER_SECOND);
+    publish(families.latest_expiry_timestamp_seconds, (of) => of.latestExpiryMs, MS_PER_SECOND);
+    publish(families.oldest_hold_seconds, (of) => of.oldestHoldS);
+  }
+
+  #publishStore(family: GaugeFamily, store: string, value: number): void {
+    family.publish(store, [{ values: [store], value }]);
+  }
+
+  /** Also bears the seeded children, with the first sign of the store. */
+  #errorsOf(store: string): WordCounter {
+    let errors = this.#errors.get(store);
+    if (errors === undefined) {
+      this.#families.sample_errors_total.seed([store]);
+      errors = new WordCounter(this.#families.sample_errors_total, [store]);
+      this.#errors.set(store, errors);
+    }
+    return errors;
+  }
+}
+
+function rowsOf(
+  store: string,
+  totals: ReadonlyMap<string, Totals>,
+  pick: (totals: Totals) => number | undefined,
+  unit: number,
+): GaugeRow[] {
+  const rows: GaugeRow[] = [];
+  for (const [resource, of] of totals) {
+    const value = pick(of);
+    if (value !== undefined) rows.push({ values: [store, resource], value: value / unit });
+  }
+  return rows;
+}
+
+function addUp(sofar: Totals, part: SampledResource): Totals {
+  return {
+    keys: sofar.keys + part.keys,
+    withoutExpiry: sofar.withoutExpiry + part.withoutExpiry,
+    foreign: merge((a, b) => a + b, sofar.foreign, part.foreign),
+    earliestExpiryMs: merge(Math.min, sofar.earliestExpiryMs, part.earliestExpiryMs),
+    latestExpiryMs: merge(Math.max, sofar.latestExpiryMs, part.latestExpiryMs),
+    oldestHoldS: merge(Math.max, sofar.oldestHoldS, part.oldestHoldS),
+  };
+}
+
+function merge(
+  join: (a: number, b: number) => number,
+  a: number | undefined,
+  b: number | undefined,
+): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return join(a, b);
+}
