@@ -1,5 +1,8 @@
 import type { Clock, Random, Timer } from '../../contract/clock.js';
 
+/** More timers than this at one moment are a loop that never lets time pass. */
+const MAX_AT_ONCE = 5000;
+
 interface PendingTimer {
   dueMs: number;
   order: number;
@@ -54,11 +57,17 @@ export class FakeClock implements Clock {
    * Moves both times on by `ms`, timer by timer: what a callback starts settles before the next timer fires,
    * and timers made on the way fire too when they fall due. Answers that come from another process are not
    * waited for.
+   *
+   * @throws Error when timers go on and on at one and the same moment.
    */
   async advance(ms: number): Promise<void> {
     const endMs = this.#monoMs + ms;
+    let atOnce = 0;
     await settle();
     for (let next = this.#next(endMs); next !== undefined; next = this.#next(endMs)) {
+      atOnce = next.dueMs > this.#monoMs ? 0 : atOnce + 1;
+      if (atOnce > MAX_AT_ONCE)
+        throw new Error(`${MAX_AT_ONCE} timers fired at ${this.#monoMs} ms: a hot loop`);
       this.#moveTo(Math.max(next.dueMs, this.#monoMs));
       this.#timers.delete(next);
       next.callback();

@@ -56,7 +56,7 @@ export class FileGuard {
       left = { handles: this.#leftHandles(), processes: this.#leftProcesses() };
     } while (left.handles.length + left.processes.length > 0 && this.#now() < deadline);
     await this.#end(left.processes);
-    const findings = [...this.#reports, ...left.processes.map(describe), ...left.handles];
+    const findings = [...this.#reports, ...left.processes.map(describeLeftover), ...left.handles];
     if (findings.length > 0) throw new Error(`this test file left a mess:\n- ${findings.join('\n- ')}`);
   }
 
@@ -103,7 +103,7 @@ export function endProcess(pid: number): void {
 }
 
 /** One leftover process, in words. */
-export function describe({ pid, command }: MarkedProcess): string {
+export function describeLeftover({ pid, command }: MarkedProcess): string {
   return `leftover process: pid ${pid}, ${command || '(command unknown)'}`;
 }
 

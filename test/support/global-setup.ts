@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
-import { describe, endProcess } from './file-guard.js';
+import { describeLeftover, endProcess } from './file-guard.js';
 import { childMark, findMarked, type MarkedProcess, RUN_MARK } from './run-mark.js';
 
 /** How long processes may take to go away after the last test file, in ms. */
@@ -31,7 +31,9 @@ export function setup(project: TestProject): () => Promise<void> {
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     if (leftovers.length === 0) return;
     process.exitCode = 1;
-    throw new Error(`this test run left processes behind:\n- ${leftovers.map(describe).join('\n- ')}`);
+    throw new Error(
+      `this test run left processes behind:\n- ${leftovers.map(describeLeftover).join('\n- ')}`,
+    );
   };
 }
 

@@ -99,7 +99,7 @@ class SentinelSetup implements RedisSentinel {
   async failover(how: 'command' | 'kill' = 'command'): Promise<RedisServer> {
     const old = await this.master();
     if (how === 'kill') await old.kill('SIGKILL');
-    else await this.#admins[0]?.call('SENTINEL', 'FAILOVER', this.masterName);
+    else await this.#askForFailover();
     const named = async () => {
       const now = await this.master();
       return now === old ? undefined : now;
@@ -110,6 +110,12 @@ class SentinelSetup implements RedisSentinel {
     await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 20_000 });
     admin.disconnect();
     return master;
+  }
+
+  /** Refused with NOGOODSLAVE until the sentinel has fresh news of a replica. */
+  async #askForFailover(): Promise<void> {
+    const ask = () => this.#admins[0]?.call('SENTINEL', 'FAILOVER', this.masterName);
+    await waitFor(ask, { what: 'the sentinel to start a failover', timeoutMs: 10_000, everyMs: 50 });
   }
 
   async stop(): Promise<void> {

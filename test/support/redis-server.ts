@@ -162,6 +162,8 @@ function serverArgs(options: RedisServerOptions, dir: TempDir, port: number): st
   return [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir.path],
     ...['--save', '', '--appendonly', 'no', '--daemonize', 'no'],
+    // A master waits 5 s for more replicas before it syncs the first, unless told otherwise.
+    ...['--repl-diskless-sync-delay', '0'],
     ...(password === undefined ? [] : ['--requirepass', password]),
     ...acl.flatMap((rule) => ['--user', ...rule.split(' ')]),
     ...(unixSocket ? ['--unixsocket', socketPath(dir)] : []),

@@ -13,7 +13,8 @@ export interface WaitOptions {
 
 /**
  * Looks again and again until `probe` gives a truthy value, and returns that value. For state that nobody
- * announces; where there is an event, wait for the event. The probe is always called at least once.
+ * announces; where there is an event, wait for the event. The probe is always called at least once; one that
+ * never answers does not outlive the time-out.
  *
  * @throws Error that names what was awaited, how long, and the last value or the last error of the probe.
  */
@@ -21,7 +22,7 @@ export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptio
   const { what, timeoutMs = 5000, everyMs = 10 } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const look = await attempt(probe);
+    const look = await attempt(probe, Math.max(1, deadline - performance.now()));
     if ('value' in look && look.value) return look.value;
     if (performance.now() >= deadline) throw notSeen(what, timeoutMs, look);
     await sleep(everyMs);
@@ -30,9 +31,9 @@ export async function waitFor<T>(probe: () => T | Promise<T>, options: WaitOptio
 
 type Look<T> = { value: T } | { error: unknown };
 
-async function attempt<T>(probe: () => T | Promise<T>): Promise<Look<T>> {
+async function attempt<T>(probe: () => T | Promise<T>, timeoutMs: number): Promise<Look<T>> {
   try {
-    return { value: await probe() };
+    return { value: await within(Promise.resolve(probe()), timeoutMs, 'the probe to answer') };
   } catch (error) {
     return { error };
   }

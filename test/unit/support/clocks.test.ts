@@ -77,6 +77,13 @@ describe('FakeClock', () => {
     expect(firedAt).toEqual([3000, 3000]);
   });
 
+  it('ends a loop that never lets time pass', async () => {
+    const clock = new FakeClock();
+    const again = () => void clock.setTimer(again, 0);
+    again();
+    await expect(clock.advance(1)).rejects.toThrow('a hot loop');
+  });
+
   it('moves monotonic time alone', async () => {
     const clock = new FakeClock(0, 0);
     clock.jumpMono(50);

@@ -27,6 +27,13 @@ describe('waitFor', () => {
   });
 });
 
+describe('waitFor with a probe that hangs', () => {
+  it('gives up in time', async () => {
+    const wait = waitFor(() => new Promise(() => {}), { what: 'an answer', timeoutMs: 20 });
+    await expect(wait).rejects.toThrow(/for an answer.*the probe to answer/);
+  });
+});
+
 describe('within', () => {
   it('passes a result on and names what is late', async () => {
     expect(await within(Promise.resolve(1), 50, 'one')).toBe(1);
