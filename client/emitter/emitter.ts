@@ -29,7 +29,7 @@ export interface EventChannel {
   holdsChanged(): void;
   /**
    * Flushes once more, for at most `timeoutMs` (default 1,000), and counts what is left as dropped (`shutdown`).
-   * Never rejects. Repeated calls give the same promise; events emitted afterwards are dropped.
+   * Never rejects. Repeated calls give the same promise; events emitted after it has settled are dropped.
    */
   close(timeoutMs?: number): Promise<void>;
 }

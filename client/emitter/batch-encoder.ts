@@ -1,0 +1,120 @@
+import { CONTRACT_VERSION, MAX_BATCH_EVENTS, MAX_BODY_BYTES } from '../../contract/batch.js';
+import type { Clock } from '../../contract/clock.js';
+import type { EmitterSource, PendingEvent } from './emitter.js';
+import type { EventQueue } from './event-queue.js';
+import type { EventTally } from './event-tally.js';
+import type { HoldsPart } from './holds-report.js';
+
+/**
+ * Most events that the client puts into one batch: half of what the contract allows, so that building a batch
+ * does not hold up the application's event loop for much more than a millisecond.
+ */
+export const BATCH_EVENTS = MAX_BATCH_EVENTS / 2;
+
+/**
+ * Largest event in bytes. The contract's bounds on single fields keep every valid event below a quarter of it;
+ * and since a batch stops filling when less than this is left, no event is ever built without room for it.
+ */
+export const MAX_EVENT_BYTES = 16_384;
+
+/** Room kept for the envelope; its fields are bounded well below. */
+const ENVELOPE_BYTES = 16_384;
+
+/** A batch as it goes over the wire, however often. */
+export interface EncodedBatch {
+  readonly seq: number;
+  readonly body: Buffer;
+  /** Number of events in it. */
+  readonly events: number;
+  readonly holds: HoldsPart | undefined;
+  /** Drops that it reports, in total. */
+  readonly dropTotal: number;
+}
+
+/** Who sends. All of it ends up in the envelope of each batch. */
+export interface ProducerIdentity {
+  readonly producer: string;
+  readonly startedAtMs: number;
+  readonly app: string;
+  readonly instance: string;
+}
+
+/** Builds batches that keep to the contract's limits. Each takes the next number. */
+export class BatchEncoder {
+  readonly #identity: ProducerIdentity;
+  readonly #source: EmitterSource;
+  readonly #tally: EventTally;
+  readonly #clock: Clock;
+  #seq = 0;
+
+  constructor(identity: ProducerIdentity, source: EmitterSource, tally: EventTally, clock: Clock) {
+    this.#identity = identity;
+    this.#source = source;
+    this.#tally = tally;
+    this.#clock = clock;
+  }
+
+  /**
+   * Takes as many events from `queue` as fit. An event that is too large or whose `encode` throws is dropped
+   * and counted; the others go on.
+   */
+  encode(queue: EventQueue | undefined, holds: HoldsPart | undefined): EncodedBatch {
+    // Before the events: should it throw, against its promise, no event is lost.
+    const serverId = this.#source.serverId();
+    const events = queue ? this.#takeEvents(queue, holds?.bytes ?? 0) : [];
+    // After the events: what was dropped on the way is reported by this batch already.
+    const head = this.#envelope(serverId, holds);
+    this.#seq += 1;
+    return {
+      seq: this.#seq,
+      body: Buffer.from(`${head},"events":[${events.join(',')}]}`),
+      events: events.length,
+      holds,
+      dropTotal: this.#tally.dropTotal,
+    };
+  }
+
+  #takeEvents(queue: EventQueue, holdsBytes: number): string[] {
+    const events: string[] = [];
+    let room = MAX_BODY_BYTES - ENVELOPE_BYTES - holdsBytes;
+    while (events.length < BATCH_EVENTS && room > MAX_EVENT_BYTES) {
+      const pending = queue.shift();
+      if (pending === undefined) break;
+      const json = encodeEvent(pending);
+      if (json === undefined) {
+        this.#tally.drop('encode_failed');
+        continue;
+      }
+      const bytes = Buffer.byteLength(json) + 1;
+      if (bytes > MAX_EVENT_BYTES) {
+        this.#tally.drop('too_large');
+        continue;
+      }
+      room -= bytes;
+      events.push(json);
+    }
+    return events;
+  }
+
+  /** The batch up to its events, without the closing brace. */
+  #envelope(serverId: string | undefined, holds: HoldsPart | undefined): string {
+    const { producer, startedAtMs, app, instance } = this.#identity;
+    const { store } = this.#source;
+    const seq = this.#seq + 1;
+    const sentAtMs = this.#clock.wallMs();
+    const dropped = this.#tally.dropped();
+    const v = CONTRACT_VERSION;
+    const fields = { v, producer, startedAtMs, seq, sentAtMs, store, serverId, app, instance, dropped };
+    const head = JSON.stringify(fields).slice(0, -1);
+    if (!holds) return head;
+    return `${head},"holds":${holds.json}${holds.last ? '' : ',"holdsMore":true'}`;
+  }
+}
+
+function encodeEvent(pending: PendingEvent): string | undefined {
+  try {
+    return JSON.stringify(pending.encode()) as string | undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock, Timer } from '../../contract/clock.js';
+import type { EmitterSource } from './emitter.js';
+
+/** Shortest time between two heartbeats. */
+export const MIN_HEARTBEAT_MS = 1000;
+/** A lease is confirmed this often in its life, so that one lost heartbeat does not look like a dead holder. */
+const BEATS_PER_LEASE = 5;
+
+/** Time between two batches while leases of `shortestLeaseMs` and longer are held. */
+export function heartbeatMs(shortestLeaseMs: number | undefined): number {
+  return Math.max(MIN_HEARTBEAT_MS, (shortestLeaseMs ?? 0) / BEATS_PER_LEASE);
+}
+
+/**
+ * Calls `beat` when locks are held and no batch was sent for a heartbeat's time. Not called while nothing is
+ * held: the timer runs out once more and is not set again.
+ */
+export class Heartbeat {
+  readonly #clock: Clock;
+  readonly #source: EmitterSource;
+  readonly #beat: () => void;
+  #timer: Timer | undefined;
+  #intervalMs = 0;
+  #lastSentMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, source: EmitterSource, beat: () => void) {
+    this.#clock = clock;
+    this.#source = source;
+    this.#beat = beat;
+  }
+
+  /** Cheap, since it is called with every grant and every ending: a running timer at the shortest time stays. */
+  holdsChanged(): void {
+    if (this.#timer !== undefined && this.#intervalMs <= MIN_HEARTBEAT_MS) return;
+    if (this.#source.holdCount() === 0) return;
+    const intervalMs = heartbeatMs(this.#source.shortestLeaseMs());
+    if (this.#timer !== undefined && intervalMs >= this.#intervalMs) return;
+    this.#arm(intervalMs, intervalMs);
+  }
+
+  /** A batch was sent just now; it counts as a heartbeat. */
+  sent(): void {
+    this.#lastSentMs = this.#clock.monoMs();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(intervalMs: number, delayMs: number): void {
+    this.#timer?.cancel();
+    this.#intervalMs = intervalMs;
+    this.#timer = this.#clock.setTimer(() => this.#ring(), delayMs);
+  }
+
+  #ring(): void {
+    this.#timer = undefined;
+    if (this.#source.holdCount() === 0) return;
+    const intervalMs = heartbeatMs(this.#source.shortestLeaseMs());
+    const leftMs = this.#lastSentMs + intervalMs - this.#clock.monoMs();
+    this.#arm(intervalMs, leftMs > 0 ? leftMs : intervalMs);
+    if (leftMs <= 0) this.#beat();
+  }
+}

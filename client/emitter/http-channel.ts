@@ -1,0 +1,266 @@
+import type { Answer } from '../../contract/batch.js';
+import type { Clock, Random, Timer } from '../../contract/clock.js';
+import { BATCH_EVENTS, BatchEncoder, type EncodedBatch, type ProducerIdentity } from './batch-encoder.js';
+import { BatchSender, type PostPort } from './batch-sender.js';
+import type { EmitterSource, EventChannel, PendingEvent } from './emitter.js';
+import { EventQueue } from './event-queue.js';
+import { type ChannelStats, EventTally } from './event-tally.js';
+import { Heartbeat } from './heartbeat.js';
+import { HoldsReport } from './holds-report.js';
+import { quote } from './verdict.js';
+import type { Warnings } from './warnings.js';
+
+/** Longest time that an event which is not urgent waits for company. */
+export const GATHER_MS = 250;
+/** Default time that `close` may take. */
+export const DEFAULT_CLOSE_MS = 1000;
+
+/** No flush keeps a process alive for longer, whatever time it was given. */
+const MAX_ALIVE_MS = 600_000;
+
+/** A channel that also tells what became of its events. */
+export interface HttpEventChannel extends EventChannel {
+  stats(): ChannelStats;
+}
+
+/** What a channel is made of. */
+export interface HttpChannelParts {
+  readonly identity: ProducerIdentity;
+  readonly source: EmitterSource;
+  readonly port: PostPort & { close(): void };
+  readonly queueLimit: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly warnings: Warnings;
+  /** Where it posts, for warnings. */
+  readonly address: string;
+  /** Called once, when the channel is closed. */
+  onClosed(channel: HttpChannel): void;
+}
+
+interface Drain {
+  readonly givesUpOnFailure: boolean;
+  end(): void;
+}
+
+/**
+ * The way of one lock client's events to the exporter: queue, batch, one post at a time.
+ *
+ * A batch is *due* when an urgent event came, when ordinary ones waited long enough or fill a batch, when the
+ * holds need a heartbeat, or when the exporter has to be told something. A due batch is built as soon as none
+ * is under way, so it always tells the newest state, and nothing piles up but the bounded queue.
+ */
+export class HttpChannel implements HttpEventChannel {
+  readonly #parts: HttpChannelParts;
+  readonly #tally = new EventTally();
+  readonly #queue: EventQueue;
+  readonly #holds: HoldsReport;
+  readonly #encoder: BatchEncoder;
+  readonly #sender: BatchSender;
+  readonly #heartbeat: Heartbeat;
+  #due = false;
+  #gathering: Timer | undefined;
+  #scheduled: NodeJS.Immediate | undefined;
+  #dropsReported = 0;
+  #drain: Drain | undefined;
+  #drainedAtExit = 0;
+  #closing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(parts: HttpChannelParts) {
+    const { identity, source, port, clock, random, queueLimit } = parts;
+    this.#parts = parts;
+    this.#queue = new EventQueue(queueLimit);
+    this.#holds = new HoldsReport(source, clock);
+    this.#encoder = new BatchEncoder(identity, source, this.#tally, clock);
+    this.#heartbeat = new Heartbeat(clock, source, () => this.#wantBatch());
+    this.#sender = new BatchSender(port, clock, random, {
+      done: (batch, answer) => this.#onDone(batch, answer),
+      refused: (batch, text) => this.#onRefused(batch, text),
+      failed: (text) => this.#onFailed(text),
+    });
+  }
+
+  emit(event: PendingEvent): void {
+    this.#tally.emitted += 1;
+    if (this.#closed) {
+      this.#tally.drop('shutdown');
+      return;
+    }
+    if (!this.#queue.push(event)) this.#onOverflow();
+    if (event.urgent || this.#queue.length >= BATCH_EVENTS) this.#wantBatch();
+    else this.#gather();
+  }
+
+  holdsChanged(): void {
+    if (!this.#closed) this.#heartbeat.holdsChanged();
+  }
+
+  stats(): ChannelStats {
+    return this.#tally.stats(this.#queue.length + (this.#sender.batch?.events ?? 0));
+  }
+
+  close(timeoutMs: number = DEFAULT_CLOSE_MS): Promise<void> {
+    this.#closing ??= this.#flush(timeoutMs, false).then(() => this.#shut());
+    return this.#closing;
+  }
+
+  /**
+   * For the end of the process: sends what is left, for at most `timeoutMs`, and gives up at the first failure.
+   * Does nothing when nothing was emitted since the last call, so that the process does end.
+   */
+  flushAtExit(timeoutMs: number): void {
+    const { emitted } = this.#tally;
+    if (this.#drain || this.#settled || this.#drainedAtExit === emitted) return;
+    this.#drainedAtExit = emitted;
+    void this.#flush(timeoutMs, true);
+  }
+
+  /** Nothing is left to be told. */
+  get #settled(): boolean {
+    const idle = this.#sender.batch === undefined && this.#queue.length === 0;
+    return idle && !this.#holds.unfinished && this.#dropsReported === this.#tally.dropTotal;
+  }
+
+  #flush(timeoutMs: number, givesUpOnFailure: boolean): Promise<void> {
+    if (this.#settled) return Promise.resolve();
+    return new Promise((resolve) => {
+      const limit = this.#parts.clock.setTimer(() => drain.end(), timeoutMs);
+      // Nothing else that the channel does keeps the process alive; this flush may, for its time.
+      const alive = setTimeout(() => {}, Math.min(timeoutMs, MAX_ALIVE_MS));
+      const drain: Drain = {
+        givesUpOnFailure,
+        end: () => {
+          limit.cancel();
+          clearTimeout(alive);
+          if (this.#drain === drain) this.#drain = undefined;
+          resolve();
+        },
+      };
+      this.#drain?.end();
+      this.#drain = drain;
+      this.#sender.hurry();
+      if (this.#sender.batch === undefined) this.#wantBatch();
+    });
+  }
+
+  #shut(): void {
+    this.#closed = true;
+    this.#heartbeat.stop();
+    this.#stopGathering();
+    clearImmediate(this.#scheduled);
+    const left = (this.#sender.abandon()?.events ?? 0) + this.#queue.clear();
+    this.#tally.drop('shutdown', left);
+    this.#parts.port.close();
+    this.#parts.onClosed(this);
+  }
+
+  /** Lets ordinary events wait for company; one timer for all of them. */
+  #gather(): void {
+    if (this.#due || this.#gathering) return;
+    this.#gathering = this.#parts.clock.setTimer(() => this.#wantBatch(), GATHER_MS);
+  }
+
+  #stopGathering(): void {
+    this.#gathering?.cancel();
+    this.#gathering = undefined;
+  }
+
+  /** The batch is built in a turn of its own: the lock operation goes on first, and events of one turn travel together. */
+  #wantBatch(): void {
+    this.#due = true;
+    if (this.#sender.batch || this.#scheduled || this.#closed) return;
+    this.#scheduled = setImmediate(() => {
+      this.#scheduled = undefined;
+      this.#sendIfDue();
+    });
+  }
+
+  #sendIfDue(): void {
+    if (!this.#due || this.#sender.batch || this.#closed) return;
+    this.#due = false;
+    this.#stopGathering();
+    const batch = this.#buildBatch();
+    if (!batch) return;
+    this.#heartbeat.sent();
+    // What did not fit was due as well.
+    if (this.#queue.length > 0 || this.#holds.unfinished) this.#due = true;
+    this.#sender.send(batch);
+  }
+
+  #buildBatch(): EncodedBatch | undefined {
+    try {
+      const holds = this.#holds.take(this.#tally.dropTotal);
+      // An event emitted after the holds were read must not overtake the rest of them: its release would be undone.
+      const eventsMayTravel = !holds || (holds.first && !this.#holds.alone);
+      return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds);
+    } catch (error) {
+      // The lock client promises not to throw here. Should it do so, the lock must not learn of it.
+      this.#holds.invalidate();
+      this.#warn(
+        `source: ${String(error)}`,
+        'was not told of the holds: the lock client could not list them',
+      );
+      return undefined;
+    }
+  }
+
+  #onDone(batch: EncodedBatch, answer: Answer): void {
+    // Counted from the batch: an answer of wrong counts must not unbalance the books.
+    const rejected = new Set(answer.rejected.map(({ index }) => index).filter((at) => at < batch.events))
+      .size;
+    this.#tally.rejected += rejected;
+    this.#tally.accepted += batch.events - rejected;
+    this.#dropsReported = batch.dropTotal;
+    for (const { path, message } of answer.rejected) {
+      const fault = quote(`${path}: ${message}`);
+      this.#warn(
+        `rejected: ${fault}`,
+        `rejected an event (${fault}); client and exporter may be of different versions`,
+      );
+    }
+    // A new run of the exporter is unsure about this producer until it has the set, also when the set is empty.
+    this.#next(this.#holds.answered(batch.holds, answer.epoch));
+  }
+
+  #onRefused(batch: EncodedBatch, text: string): void {
+    this.#holds.refused(batch.holds);
+    this.#tally.drop('refused', batch.events);
+    // Drops that were refused on their own are not told over and over.
+    if (batch.events === 0) this.#dropsReported = batch.dropTotal;
+    this.#warn(
+      `refused: ${text}`,
+      `refused a batch of ${batch.events} events, which are dropped: it ${text}`,
+    );
+    // The drop is told without waiting for another event.
+    this.#next(batch.events > 0);
+  }
+
+  #onFailed(text: string): void {
+    this.#warn(
+      `failed: ${text}`,
+      `cannot be reached; events wait in a bounded queue and are sent later: ${text}`,
+    );
+    if (this.#drain?.givesUpOnFailure) this.#drain.end();
+  }
+
+  #onOverflow(): void {
+    this.#tally.drop('queue_full');
+    const { queueLimit } = this.#parts;
+    this.#warn(
+      'queue_full',
+      `takes events too slowly or not at all: the queue of ${queueLimit} is full, and events are dropped`,
+    );
+  }
+
+  /** A batch is settled: the next one may go. */
+  #next(wanted: boolean): void {
+    if (this.#drain && this.#settled) this.#drain.end();
+    if (wanted || (this.#drain && !this.#settled)) this.#due = true;
+    this.#sendIfDue();
+  }
+
+  #warn(subject: string, message: string): void {
+    this.#parts.warnings.say(subject, `redis-lock-exporter at ${this.#parts.address} ${message}`);
+  }
+}
