@@ -19,15 +19,15 @@ export const DEFAULT_INGEST_ADDRESS = '127.0.0.1:9723';
 
 /** One lock that the producer believes to hold at `sentAtMs`. */
 const holdSchema = z.object({
-  lock: field.digest,
-  owner: field.digest,
-  resource: field.resource,
-  fence: field.fence.optional(),
+  lock: field.digest.describe('Lock id'),
+  owner: field.digest.describe('Digest of the owner token'),
+  resource: field.resource.describe('Bounded class of locks'),
+  fence: field.fence.optional().describe('Fencing number of the grant'),
   grantUs: field.redisUs.describe('Redis’s clock at the grant'),
-  serverId: field.serverId.optional(),
+  serverId: field.serverId.optional().describe('Server of grantUs, where it differs from the envelope’s'),
   leaseMs: field.leaseMs,
   leftMs: field.durationMs.describe('Lease left by the holder’s own deadline; 0 once it has passed'),
-  renewals: field.count,
+  renewals: field.count.describe('Confirmed extensions so far'),
   keyBase64: field.keyBase64
     .optional()
     .describe(
@@ -42,25 +42,25 @@ const name = z.string().min(1).max(64).regex(plainTextPattern(), 'must hold no c
 export const storeSchema = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ . -');
 
 const envelope = {
-  v: z.literal(CONTRACT_VERSION),
+  v: z.literal(CONTRACT_VERSION).describe('Version of the contract'),
   producer: z
     .string()
     .regex(/^[A-Za-z0-9_-]{8,64}$/, 'must be 8 to 64 of A-Z a-z 0-9 _ -')
     .describe('Random name of one client’s run; a restart makes a new one'),
-  startedAtMs: field.wallMs,
+  startedAtMs: field.wallMs.describe('Wall time at which the producer began'),
   seq: z
     .int()
     .min(1)
     .describe('Number of this batch, from 1. A resend has the same number and the same body'),
-  sentAtMs: field.wallMs,
-  store: storeSchema,
+  sentAtMs: field.wallMs.describe('Wall time at which the batch was built'),
+  store: storeSchema.describe('Configured name of the Redis (deployment and database) that the locks are in'),
   serverId: field.serverId
     .optional()
     .describe(
       'Run id of the Redis server that the events’ serverUs come from, unless an event says otherwise',
     ),
-  app: name,
-  instance: name,
+  app: name.describe('Name of the application'),
+  instance: name.describe('Which process of it: host and pid, or the pod’s name'),
   dropped: z
     .record(z.string().regex(/^[a-z_]{1,32}$/), field.count)
     .describe(
@@ -80,7 +80,13 @@ const envelope = {
 } as const;
 
 /** A batch as a whole. The exporter checks `events` one by one (`envelopeSchema`): a bad event costs only itself. */
-export const batchSchema = z.object({ ...envelope, events: z.array(eventSchema).max(MAX_BATCH_EVENTS) });
+export const batchSchema = z.object({
+  ...envelope,
+  events: z
+    .array(eventSchema)
+    .max(MAX_BATCH_EVENTS)
+    .describe('What happened, in order; may be empty (a heartbeat)'),
+});
 export type Batch = z.infer<typeof batchSchema>;
 
 /** A batch with its events unread. */
@@ -103,17 +109,19 @@ export const answerSchema = z.object({
     .describe(
       'Random name of this exporter’s run. When it changes, the exporter has forgotten everything: send holds',
     ),
-  accepted: field.count,
-  rejected: z.array(rejectedSchema),
+  accepted: field.count.describe('Events taken'),
+  rejected: z.array(rejectedSchema).describe('Events refused, each with the reason; the others were taken'),
   duplicate: z.boolean().describe('This (producer, seq) was seen before; nothing was counted again'),
 });
 export type Answer = z.infer<typeof answerSchema>;
 
 /** The answer to a batch that was refused as a whole (400, 401, 403, 404, 413, 415, 429, 503). */
 export const refusalSchema = z.object({
-  error: z.object({
-    id: z.string().describe('One word, the result label of redis_lock_exporter_batches_total'),
-    message: z.string(),
-  }),
+  error: z
+    .object({
+      id: z.string().describe('One word, the result label of redis_lock_exporter_batches_total'),
+      message: z.string().describe('What is wrong and what to do'),
+    })
+    .describe('Why the batch was refused as a whole'),
 });
 export type Refusal = z.infer<typeof refusalSchema>;

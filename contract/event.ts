@@ -93,7 +93,7 @@ const latestGrant = {
 
 const acquireCommon = {
   ...common,
-  kind: z.literal('acquire'),
+  kind: z.literal('acquire').describe('Kind of event'),
   mode: z.enum(ACQUIRE_MODES).describe('try: the caller would not wait. wait: it would'),
   waitMs: durationMs.describe('From the call to its outcome'),
   attempts: count.describe('Commands sent to get the lock; 0 when it was given up before the first'),
@@ -105,7 +105,7 @@ const acquireCommon = {
 const acquireEvent = z.discriminatedUnion('outcome', [
   z.object({
     ...acquireCommon,
-    outcome: z.literal('acquired'),
+    outcome: z.literal('acquired').describe('How it ended'),
     owner: ofHold.owner,
     fence: ofHold.fence,
     keyBase64: field.keyBase64
@@ -114,14 +114,26 @@ const acquireEvent = z.discriminatedUnion('outcome', [
         'The key’s bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored',
       ),
   }),
-  z.object({ ...acquireCommon, outcome: z.literal('contended') }),
-  z.object({ ...acquireCommon, outcome: z.literal('timeout'), reason: z.enum(TIMEOUT_REASONS) }),
-  z.object({ ...acquireCommon, outcome: z.literal('aborted'), reason: z.enum(ABORT_REASONS) }),
-  z.object({ ...acquireCommon, outcome: z.literal('error'), reason: z.enum(REDIS_REASONS) }),
+  z.object({ ...acquireCommon, outcome: z.literal('contended').describe('How it ended') }),
   z.object({
     ...acquireCommon,
-    outcome: z.literal('unknown'),
-    reason: z.enum(UNKNOWN_REASONS),
+    outcome: z.literal('timeout').describe('How it ended'),
+    reason: z.enum(TIMEOUT_REASONS).describe('Why'),
+  }),
+  z.object({
+    ...acquireCommon,
+    outcome: z.literal('aborted').describe('How it ended'),
+    reason: z.enum(ABORT_REASONS).describe('Why'),
+  }),
+  z.object({
+    ...acquireCommon,
+    outcome: z.literal('error').describe('How it ended'),
+    reason: z.enum(REDIS_REASONS).describe('Why'),
+  }),
+  z.object({
+    ...acquireCommon,
+    outcome: z.literal('unknown').describe('How it ended'),
+    reason: z.enum(UNKNOWN_REASONS).describe('Why'),
     owner: field.digest
       .optional()
       .describe('Digest of the token that may be stored, so that an orphan can be named'),
@@ -131,8 +143,8 @@ const acquireEvent = z.discriminatedUnion('outcome', [
 const renewEvent = z.object({
   ...ofHold,
   ...latestGrant,
-  kind: z.literal('renew'),
-  outcome: z.enum(RENEW_OUTCOMES),
+  kind: z.literal('renew').describe('Kind of event'),
+  outcome: z.enum(RENEW_OUTCOMES).describe('How it ended'),
   reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
   leaseMs: field.leaseMs,
   leftMs: durationMs.describe('Lease left when the renewal was sent'),
@@ -142,15 +154,15 @@ const renewEvent = z.object({
 const checkEvent = z.object({
   ...ofHold,
   ...latestGrant,
-  kind: z.literal('check'),
-  outcome: z.enum(CHECK_OUTCOMES),
+  kind: z.literal('check').describe('Kind of event'),
+  outcome: z.enum(CHECK_OUTCOMES).describe('How it ended'),
   reason: z.enum(REDIS_REASONS).optional().describe('With error'),
 });
 
 const lostEvent = z.object({
   ...ofHold,
   ...latestGrant,
-  kind: z.literal('lost'),
+  kind: z.literal('lost').describe('Kind of event'),
   by: z.enum(LOST_BY).describe('What told the client'),
   sinceGrantMs: durationMs.describe('From the send of the granting command to the discovery'),
   leaseMs: field.leaseMs,
@@ -160,8 +172,8 @@ const lostEvent = z.object({
 const releaseEvent = z.object({
   ...ofHold,
   ...latestGrant,
-  kind: z.literal('release'),
-  outcome: z.enum(RELEASE_OUTCOMES),
+  kind: z.literal('release').describe('Kind of event'),
+  outcome: z.enum(RELEASE_OUTCOMES).describe('How it ended'),
   reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
   holdMs: durationMs.describe('From the send of the granting command until the work settled'),
   leaseMs: field.leaseMs.describe('The lease last asked for'),
@@ -179,25 +191,29 @@ const releaseEvent = z.object({
     .describe(
       'Redis’s clock when the work settled, as a lower bound: it errs by no more than one round trip',
     ),
-  loopDelayMs: durationMs,
+  loopDelayMs: durationMs.describe('Worst event-loop delay during the hold: tells a pause from slow work'),
 });
 
-const commitEvent = z.object({ ...ofHold, kind: z.literal('commit'), sinceGrantMs: durationMs });
+const commitEvent = z.object({
+  ...ofHold,
+  kind: z.literal('commit').describe('Kind of event'),
+  sinceGrantMs: durationMs.describe('From the send of the granting command to the mark'),
+});
 
 const fenceEvent = z.object({
   ...common,
-  kind: z.literal('fence'),
-  outcome: z.enum(FENCE_OUTCOMES),
-  owner: field.digest.optional(),
+  kind: z.literal('fence').describe('Kind of event'),
+  outcome: z.enum(FENCE_OUTCOMES).describe('How it ended'),
+  owner: field.digest.optional().describe('Digest of the owner token, where it is known'),
   fence: field.fence.describe('The fence of the write'),
   seen: z.int().min(0).describe('The highest fence that the store had seen'),
 });
 
 const duplicateEvent = z.object({
   ...common,
-  kind: z.literal('duplicate'),
-  outcome: z.enum(DUPLICATE_OUTCOMES),
-  owner: field.digest.optional(),
+  kind: z.literal('duplicate').describe('Kind of event'),
+  outcome: z.enum(DUPLICATE_OUTCOMES).describe('How it ended'),
+  owner: field.digest.optional().describe('Digest of the owner token, where it is known'),
 });
 
 /** The schema of each kind of event; `EVENT_DOCS` says when each is emitted. Unknown fields are ignored, so that a newer client may post to an older exporter. */

@@ -47,7 +47,7 @@ function kindSection(kind: EventKind): string {
 function fieldTable(variants: readonly JsonSchema[]): string {
   const names = [...new Set(variants.flatMap((variant) => Object.keys(propertiesOf(variant))))];
   const rows = names.map((name) => {
-    const found = variants.flatMap((variant) => propertiesOf(variant)[name] ?? []);
+    const found = variants.flatMap((variant): JsonSchema[] => onlyIf(propertiesOf(variant)[name]));
     const always = variants.every((variant) => ((variant.required ?? []) as string[]).includes(name));
     const described = found.find((schema) => typeof schema.description === 'string');
     const types = [...new Set(found.map(typeText))].join(', ');
@@ -81,6 +81,10 @@ function typeText(schema: JsonSchema): string {
     const value = schema[name];
     return typeof value === 'number' && value !== Number.MAX_SAFE_INTEGER ? `${sign}${value}` : '';
   }
+}
+
+function onlyIf(schema: JsonSchema | undefined): JsonSchema[] {
+  return schema ? [schema] : [];
 }
 
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {

@@ -18,8 +18,13 @@ interface Room {
 export const ROOMS: readonly Room[] = [
   { path: 'contract/', rooms: [], packages: ['zod'] },
   { path: 'lua/', rooms: ['contract/'], packages: ['cluster-key-slot'] },
-  { path: 'client/connection.ts', rooms: ['contract/', 'lua/', 'client/'], packages: ['ioredis'] },
-  { path: 'client/', rooms: ['contract/', 'lua/', 'client/connection.ts'], packages: [], types: ['ioredis'] },
+  { path: 'client/lock-connection.ts', rooms: ['contract/', 'lua/', 'client/'], packages: ['ioredis'] },
+  {
+    path: 'client/',
+    rooms: ['contract/', 'lua/', 'client/lock-connection.ts'],
+    packages: [],
+    types: ['ioredis'],
+  },
   { path: 'exporter/ledger/', rooms: ['contract/'], packages: [], pure: true },
   {
     path: 'exporter/ingest/',
@@ -38,6 +43,11 @@ export const ROOMS: readonly Room[] = [
     packages: ['ioredis', 'express', 'prom-client', 'node-cron'],
   },
   { path: 'lab/', rooms: ['contract/', 'client/', 'lua/', 'exporter/'], packages: ['ioredis'] },
+  {
+    path: 'docs/',
+    rooms: ['contract/', 'exporter/config/', 'exporter/metrics/', 'dashboards/'],
+    packages: [],
+  },
   { path: 'dashboards/', rooms: ['contract/', 'exporter/metrics/'], packages: [] },
 ];
 

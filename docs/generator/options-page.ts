@@ -1,0 +1,39 @@
+import type { OptionSpec } from '../../exporter/config/option.js';
+import { ACTIONS, OPTIONS } from '../../exporter/config/options.js';
+import { code, page, table } from './markdown.js';
+
+const COUNTS = { one: 'one', optional: 'none or one', many: 'any number' } as const;
+
+/** `docs/reference/options.md`: the option table. */
+export function optionsPage(): string {
+  return page(
+    'Options of the exporter',
+    `A flag wins over the environment, that over the YAML file (${code('--config')}), that over the default. Repeated values: the flag again and again, a comma-divided variable, a list in the file.`,
+    table(
+      ['flag', 'variable', 'YAML key', 'values', 'range', 'default', 'what it does'],
+      Object.values(OPTIONS).map(row),
+    ),
+    '## Actions',
+    table(['flag', 'variable', 'what it does'], Object.values(ACTIONS).map(actionRow)),
+  );
+}
+
+function row(spec: OptionSpec): string[] {
+  return [
+    spec.flag === null ? '–' : code(spec.flag),
+    spec.env.map(code).join(', '),
+    spec.yaml === null ? '–' : code(spec.yaml),
+    COUNTS[spec.count],
+    spec.range,
+    spec.default.length === 0 ? '–' : spec.default.map(code).join(', '),
+    spec.description,
+  ];
+}
+
+function actionRow(action: (typeof ACTIONS)[keyof typeof ACTIONS]): string[] {
+  return [
+    code(action.value === null ? action.flag : `${action.flag} ${action.value}`),
+    action.env.map(code).join(', '),
+    action.description,
+  ];
+}
