@@ -1,0 +1,104 @@
+import type { Hold } from '../../contract/batch.js';
+import type { EventKind, LockEvent } from '../../contract/event.js';
+import type { DropReason } from '../../contract/outcomes.js';
+
+/** What all events and holds of one batch have in common. */
+export interface BatchContext {
+  readonly store: string;
+  readonly producer: string;
+  /** Number of the batch, from 1. */
+  readonly seq: number;
+  readonly app: string;
+  readonly instance: string;
+  /** Wall time of the producer's start, by its own clock. */
+  readonly startedAtMs: number;
+  /** Wall time of the sending, by the producer's clock. */
+  readonly sentAtMs: number;
+  /** The Redis server that times and fences belong to, where an event or a hold names none. */
+  readonly serverId: string | undefined;
+  /** Monotonic time of the receipt, by this process's clock. */
+  readonly receivedMonoMs: number;
+}
+
+/** Takes each accepted event, once, in the order of its batch. Not called for a rejected event or a resend. */
+export interface EventPort {
+  applyEvent(event: LockEvent, context: BatchContext): void;
+}
+
+/** Takes the holds that a batch carries, after its events. Not called for a batch without `holds`. */
+export interface HoldsPort {
+  /** @param complete false while the set goes on in the producer's next batch */
+  applyHolds(holds: readonly Hold[], complete: boolean, context: BatchContext): void;
+}
+
+/** Hears of each producer that is alive: once per accepted batch, last of all. Not called for a resend. */
+export interface HeartbeatPort {
+  heartbeat(context: BatchContext): void;
+}
+
+/**
+ * What became of a batch: the label `result` of `redis_lock_exporter_batches_total`. All but `accepted` and
+ * `duplicate` are ids of refusals.
+ */
+export const BATCH_RESULTS = [
+  'accepted',
+  'duplicate',
+  'bad_json',
+  'bad_envelope',
+  'wrong_store',
+  'unauthorized',
+  'forbidden',
+  'unsupported_media_type',
+  'too_large',
+  'overloaded',
+  'shutting_down',
+  'aborted',
+  'internal',
+] as const;
+export type BatchResult = (typeof BATCH_RESULTS)[number];
+
+/** Why an event was rejected: the label `reason` of `redis_lock_exporter_events_rejected_total`. */
+export const REJECT_REASONS = [
+  'not_an_object',
+  'unknown_kind',
+  'missing_field',
+  'wrong_type',
+  'unknown_word',
+  'out_of_range',
+  'bad_format',
+] as const;
+export type RejectReason = (typeof REJECT_REASONS)[number];
+
+/** A reason of `Batch.dropped`, or `other` for all that this version does not know. */
+export type ProducerDropReason = DropReason | 'other';
+
+/**
+ * What ingest counts about itself. Counts are whole numbers above 0, except `producers`, a level.
+ * Always: received = accepted + rejected + duplicate, in events of batches that could be read.
+ */
+export interface IngestCounters {
+  batch(result: BatchResult): void;
+  /** Events of a batch that could be read, whatever becomes of them. */
+  eventsReceived(count: number): void;
+  eventAccepted(kind: EventKind): void;
+  eventRejected(reason: RejectReason): void;
+  /** Events in resends, and in batches that came too late to be told from one. */
+  eventsDuplicate(count: number): void;
+  producerDropped(reason: ProducerDropReason, count: number): void;
+  /** Batches that a producer numbered and that were never taken here; refused ones are among them. */
+  seqGap(count: number): void;
+  /** Producers known. */
+  producers(count: number): void;
+  /** Producers forgotten: silent for too long, or the least recently heard of when the table was full. */
+  producersForgotten?(count: number): void;
+}
+
+/** Everything that ingest hands on to. A port that throws loses what it was handed, and nothing else. */
+export interface IngestPorts {
+  readonly events: EventPort;
+  readonly holds: HoldsPort;
+  readonly heartbeat: HeartbeatPort;
+  readonly counters: IngestCounters;
+  /** Hears of an error that a port threw: a fault of this program, never of the batch. */
+  reportFault(error: unknown): void;
+}
