@@ -12,10 +12,13 @@ import type { HoldsPart } from './holds-report.js';
 export const BATCH_EVENTS = MAX_BATCH_EVENTS / 2;
 
 /**
- * Largest event in bytes. The contract's bounds on single fields keep every valid event below a quarter of it;
- * and since a batch stops filling when less than this is left, no event is ever built without room for it.
+ * Longest event in characters (UTF-16). The contract's bounds on single fields keep every valid event below half
+ * of it; and since a batch stops filling when less than this is left, no event is ever built without room for it.
  */
-export const MAX_EVENT_BYTES = 16_384;
+export const MAX_EVENT_LENGTH = 5000;
+
+/** Most bytes that a character can take in UTF-8. Reckoning with it is cheaper than measuring each event. */
+const BYTES_PER_CHARACTER = 3;
 
 /** Room kept for the envelope; its fields are bounded well below. */
 const ENVELOPE_BYTES = 16_384;
@@ -61,39 +64,36 @@ export class BatchEncoder {
   encode(queue: EventQueue | undefined, holds: HoldsPart | undefined): EncodedBatch {
     // Before the events: should it throw, against its promise, no event is lost.
     const serverId = this.#source.serverId();
-    const events = queue ? this.#takeEvents(queue, holds?.bytes ?? 0) : [];
+    const events = queue ? this.#takeEvents(queue, holds?.bytes ?? 0) : { json: '', count: 0 };
     // After the events: what was dropped on the way is reported by this batch already.
     const head = this.#envelope(serverId, holds);
     this.#seq += 1;
     return {
       seq: this.#seq,
-      body: Buffer.from(`${head},"events":[${events.join(',')}]}`),
-      events: events.length,
+      body: Buffer.from(`${head},"events":[${events.json}]}`),
+      events: events.count,
       holds,
       dropTotal: this.#tally.dropTotal,
     };
   }
 
-  #takeEvents(queue: EventQueue, holdsBytes: number): string[] {
-    const events: string[] = [];
-    let room = MAX_BODY_BYTES - ENVELOPE_BYTES - holdsBytes;
-    while (events.length < BATCH_EVENTS && room > MAX_EVENT_BYTES) {
+  #takeEvents(queue: EventQueue, holdsBytes: number): { json: string; count: number } {
+    // Grown by appending, which V8 does without copying: half the time of joining an array.
+    let json = '';
+    let count = 0;
+    const maxLength = (MAX_BODY_BYTES - ENVELOPE_BYTES - holdsBytes) / BYTES_PER_CHARACTER;
+    while (count < BATCH_EVENTS && json.length + MAX_EVENT_LENGTH < maxLength) {
       const pending = queue.shift();
       if (pending === undefined) break;
-      const json = encodeEvent(pending);
-      if (json === undefined) {
-        this.#tally.drop('encode_failed');
-        continue;
+      const event = encodeEvent(pending);
+      if (event === undefined) this.#tally.drop('encode_failed');
+      else if (event.length >= MAX_EVENT_LENGTH) this.#tally.drop('too_large');
+      else {
+        json += count === 0 ? event : `,${event}`;
+        count += 1;
       }
-      const bytes = Buffer.byteLength(json) + 1;
-      if (bytes > MAX_EVENT_BYTES) {
-        this.#tally.drop('too_large');
-        continue;
-      }
-      room -= bytes;
-      events.push(json);
     }
-    return events;
+    return { json, count };
   }
 
   /** The batch up to its events, without the closing brace. */
