@@ -5,6 +5,34 @@ import type { FamilyTable } from './family-spec.js';
 const OWN = { source: 'exporter', birth: 'eager', stability: 'stable' } as const;
 const OWN_LAZY = { ...OWN, birth: 'lazy' } as const;
 
+/** How a batch may be answered: the words of ingest, compared with its own list by a test. */
+const BATCH_RESULTS = [
+  'accepted',
+  'duplicate',
+  'bad_json',
+  'bad_envelope',
+  'wrong_store',
+  'unauthorized',
+  'forbidden',
+  'unsupported_media_type',
+  'too_large',
+  'overloaded',
+  'shutting_down',
+  'aborted',
+  'internal',
+] as const;
+
+/** Why an event may be rejected: likewise. */
+const REJECT_REASONS = [
+  'not_an_object',
+  'unknown_kind',
+  'missing_field',
+  'wrong_type',
+  'unknown_word',
+  'out_of_range',
+  'bad_format',
+] as const;
+
 /** What the exporter says about itself. Not held back: these start at 0 with the process, before the first scrape. */
 export const EXPORTER_FAMILIES = {
   exporter_build_info: {
@@ -19,7 +47,7 @@ export const EXPORTER_FAMILIES = {
     type: 'counter',
     unit: 'count',
     labels: ['result'],
-    seeds: [['accepted'], ['duplicate']],
+    seeds: BATCH_RESULTS.map((result) => [result]),
     help: 'Batches of events that were posted, by how they were answered.',
   },
   exporter_events_received_total: {
@@ -49,6 +77,7 @@ export const EXPORTER_FAMILIES = {
     type: 'counter',
     unit: 'count',
     labels: ['reason'],
+    seeds: REJECT_REASONS.map((reason) => [reason]),
     help: 'Events refused one by one because they break the contract.',
   },
   exporter_producer_dropped_total: {
@@ -71,7 +100,14 @@ export const EXPORTER_FAMILIES = {
     type: 'gauge',
     unit: 'count',
     labels: [],
-    help: 'Clients that are known and not silent.',
+    help: 'Clients that posted within the last hour.',
+  },
+  exporter_producers_forgotten_total: {
+    ...OWN,
+    type: 'counter',
+    unit: 'count',
+    labels: [],
+    help: 'Clients forgotten: silent for too long, or the least recent when there were too many.',
   },
   exporter_resources: {
     ...OWN,

@@ -19,6 +19,11 @@ export interface Child {
 
 const NO_LABELS: Labels = {};
 
+/** False also for text: `1 + '1'` would become '11'. */
+function isAmount(value: number): boolean {
+  return Number.isFinite(value) && value >= 0;
+}
+
 /** A counter's child. It only ever grows. */
 export class CounterChild implements Child {
   #value = 0;
@@ -36,7 +41,7 @@ export class CounterChild implements Child {
   /** Adds `amount`. An amount that is negative or not finite is refused: counted, false, and nothing changes. */
   inc(amount = 1): boolean {
     const next = this.#value + amount;
-    if (!(amount >= 0 && next < Number.POSITIVE_INFINITY)) {
+    if (!isAmount(amount) || !isAmount(next)) {
       this.#refuse();
       return false;
     }
@@ -64,7 +69,7 @@ export class GaugeChild implements Child {
 
   /** Sets the value. One that is negative or not finite is refused: counted, false, and the last one stays. */
   set(value: number): boolean {
-    if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) {
+    if (!isAmount(value)) {
       this.#refuse();
       return false;
     }
@@ -111,7 +116,7 @@ export class HistogramChild implements Child {
   /** Counts `value`. One that is negative or not finite is refused: counted, false, and nothing changes. */
   observe(value: number): boolean {
     const sum = this.#sum + value;
-    if (!(value >= 0 && sum < Number.POSITIVE_INFINITY)) {
+    if (!isAmount(value) || !isAmount(sum)) {
       this.#refuse();
       return false;
     }

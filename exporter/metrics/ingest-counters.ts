@@ -16,17 +16,19 @@ export function createIngestCounters(families: ExporterFamilies): IngestCounters
   const dropped = new WordCounter(families.exporter_producer_dropped_total);
   const gaps = families.exporter_seq_gaps_total.child([]);
   const producers = families.exporter_producers.child([]);
+  const forgotten = families.exporter_producers_forgotten_total.child([]);
   const dropReasons = new Set<string>(DROP_REASONS);
   producers.set(0);
   return {
     batch: (result) => void batches.inc(result),
-    eventsReceived: (count) => void received.inc(count),
-    eventAccepted: (kind) => void accepted.inc(kind),
-    eventRejected: (reason) => void rejected.inc(reason),
-    eventsDuplicate: (count) => void duplicate.inc(count),
-    producerDropped: (reason, count) =>
-      void dropped.inc(dropReasons.has(reason) ? reason : OTHER_WORD, count),
-    seqGap: (count) => void gaps.inc(count),
-    producers: (count) => void producers.set(count),
+    received: (events) => void received.inc(events),
+    accepted: (kind, events) => void accepted.inc(kind, events),
+    rejected: (reason, events) => void rejected.inc(reason, events),
+    duplicate: (events) => void duplicate.inc(events),
+    producerDropped: (reason, events) =>
+      void dropped.inc(dropReasons.has(reason) ? reason : OTHER_WORD, events),
+    seqGap: (missing) => void gaps.inc(missing),
+    producers: (known) => void producers.set(known),
+    producersForgotten: (count) => void forgotten.inc(count),
   };
 }

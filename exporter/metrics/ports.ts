@@ -32,21 +32,24 @@ export interface SampleReport {
   readonly resources: Iterable<SampledResource>;
 }
 
-/** What ingest counts. */
+/** What ingest counts. Amounts are whole numbers above 0, except `producers`, a level. */
 export interface IngestCounters {
   /** A batch was answered; `result` is `accepted`, `duplicate`, or the id of the refusal. */
   batch(result: string): void;
-  /** Events of a batch that could be read, whatever becomes of them. */
-  eventsReceived(count: number): void;
-  eventAccepted(kind: string): void;
-  eventRejected(reason: string): void;
-  eventsDuplicate(count: number): void;
+  /** Events of batches that could be read, whatever becomes of them. */
+  received(events: number): void;
+  accepted(kind: string, events: number): void;
+  rejected(reason: string, events: number): void;
+  /** Events that were not counted again. */
+  duplicate(events: number): void;
   /** An increment of what a client reports as dropped. A reason that is not in the contract counts as `other`. */
-  producerDropped(reason: string, count: number): void;
+  producerDropped(reason: string, events: number): void;
   /** Batches missing. */
-  seqGap(count: number): void;
-  /** How many clients are known and not silent. */
-  producers(count: number): void;
+  seqGap(batches: number): void;
+  /** How many clients are known. */
+  producers(known: number): void;
+  /** Clients forgotten: silent for too long, or the least recent when there were too many. */
+  producersForgotten(producers: number): void;
 }
 
 /** All that is measured, and the page that shows it. Nothing here throws for a value that comes from outside. */
@@ -68,7 +71,7 @@ export interface Metrics {
   /** Counts a failed sample, or a failed part of one. Withdraws nothing. */
   sampleError(store: string, reason: string): void;
   /**
-   * The page in pieces of at most some thousand lines, with a turn of the event loop after each. What was not
+   * The page in pieces of some hundred lines, with a turn of the event loop after each. What was not
    * born when it began is not on it. Never throws: a family that fails is left out and counted.
    */
   render(): AsyncIterable<string>;
