@@ -1,11 +1,11 @@
 // A process that takes locks through the built client and can be killed, paused or kept busy at any moment.
 // Environment: HOLDER_REDIS_URL, HOLDER_STORE, HOLDER_INGEST_URL (optional). Commands: see the operations below.
-import { createLockConnection, HttpEmitter, LockClient } from 'redis-lock-exporter/client';
+import { createHttpEmitter, createLockConnection, LockClient } from 'redis-lock-exporter/client';
 import { serveCommands, tell } from './child-loop.mjs';
 
 const { HOLDER_REDIS_URL, HOLDER_STORE = 'default', HOLDER_INGEST_URL } = process.env;
 const redis = createLockConnection({ url: HOLDER_REDIS_URL });
-const emitter = HOLDER_INGEST_URL ? new HttpEmitter({ url: HOLDER_INGEST_URL }) : undefined;
+const emitter = HOLDER_INGEST_URL ? createHttpEmitter({ url: HOLDER_INGEST_URL, app: 'holder' }) : undefined;
 const client = new LockClient({ redis, store: HOLDER_STORE, ...(emitter && { emitter }) });
 
 const leases = new Map();
@@ -32,6 +32,11 @@ serveCommands({
   },
   async renew({ hold, leaseMs }) {
     return { result: await leaseOf(hold).renew(leaseMs) };
+  },
+  /** Delivers the last events and ends the client. */
+  async close() {
+    await client.close();
+    redis.disconnect();
   },
   async release({ hold }) {
     return { result: await leaseOf(hold).release() };

@@ -104,7 +104,10 @@ class SentinelSetup implements RedisSentinel {
       const now = await this.master();
       return now === old ? undefined : now;
     };
-    const master = await waitFor(named, { what: 'the sentinels to name a new master', timeoutMs: 20_000 });
+    const what = 'the sentinels to name a new master';
+    const master = await waitFor(named, { what, timeoutMs: 20_000 }).catch((error) => {
+      throw new Error(`${String(error)}\n${this.#logTails()}`, { cause: error });
+    });
     const admin = master.client();
     const promoted = async () => (await admin.role())[0] === 'master';
     await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 20_000 });
@@ -125,14 +128,19 @@ class SentinelSetup implements RedisSentinel {
     this.#dir.remove();
   }
 
+  #logTails(): string {
+    return this.#watchers.map(({ stdout }) => stdout.lines.slice(-20).join('\n')).join('\n\n');
+  }
+
   async #startSentinel(quorum: number): Promise<void> {
     const port = await onFreePort((free) => this.#launch(free, quorum));
     const admin = new Redis({ host: '127.0.0.1', port, ...BRIEF_GOODBYE, retryStrategy: () => 20 });
     admin.on('error', () => {});
     this.#admins.push(admin);
     this.sentinels.push({ host: '127.0.0.1', port });
-    // The defaults look every 1 to 10 s: too slow to wait for.
-    await admin.call('SENTINEL', 'DEBUG', 'INFO-PERIOD', 200, 'PING-PERIOD', 100, 'PUBLISH-PERIOD', 200);
+    // The defaults, 10 s and 2 s, are too slow to wait for. The ping period must stay: a replica whose INFO is older
+    // than five of them is not promoted, and INFO comes once a second when the master is down.
+    await admin.call('SENTINEL', 'DEBUG', 'INFO-PERIOD', 300, 'PUBLISH-PERIOD', 200);
   }
 
   async #launch(port: number, quorum: number): Promise<number> {
