@@ -1,0 +1,34 @@
+/** The special characters of Redis's glob patterns. */
+const SPECIAL = new Set([...'*?[]\\^-'].map((character) => character.charCodeAt(0)));
+const BACKSLASH = '\\'.charCodeAt(0);
+const STAR = '*'.charCodeAt(0);
+
+/**
+ * The pattern that finds all keys beginning with one of the prefixes in one pass: their common beginning, special
+ * characters escaped. It may find more; {@link prefixFilter} has the last word.
+ */
+export function scanPattern(prefixes: readonly string[]): Buffer {
+  const escaped: number[] = [];
+  for (const byte of commonBeginning(prefixes.map((prefix) => Buffer.from(prefix)))) {
+    if (SPECIAL.has(byte)) escaped.push(BACKSLASH);
+    escaped.push(byte);
+  }
+  return Buffer.from([...escaped, STAR]);
+}
+
+/** Whether a key, byte for byte, begins with one of the prefixes. */
+export function prefixFilter(prefixes: readonly string[]): (key: Buffer) => boolean {
+  const wanted = prefixes.map((prefix) => Buffer.from(prefix));
+  return (key) => wanted.some((prefix) => key.subarray(0, prefix.length).equals(prefix));
+}
+
+function commonBeginning(texts: readonly Buffer[]): Buffer {
+  const [first = Buffer.alloc(0), ...others] = texts;
+  let length = first.length;
+  for (const other of others) {
+    let same = 0;
+    while (same < Math.min(length, other.length) && other[same] === first[same]) same += 1;
+    length = same;
+  }
+  return first.subarray(0, length);
+}

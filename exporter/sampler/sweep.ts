@@ -1,0 +1,112 @@
+import type { Clock } from '../../contract/clock.js';
+import type { RedisReason } from '../../contract/outcomes.js';
+import type { KeyspaceView } from './keyspace-view.js';
+import { type SampleStep, StepFailure, type StepReply } from './step.js';
+import type { StepSize } from './step-size.js';
+
+/** What bounds one sweep. */
+export interface SweepLimits {
+  /** It is cut after this long. */
+  readonly deadlineMs: number;
+  /** It is cut before it keeps more lock keys than this. */
+  readonly maxKeys: number;
+}
+
+/** What a sweep works with. */
+export interface SweepTools {
+  readonly step: SampleStep;
+  readonly view: KeyspaceView;
+  readonly size: StepSize;
+  readonly pattern: Buffer;
+  readonly matches: (key: Buffer) => boolean;
+  readonly clock: Clock;
+  readonly limits: SweepLimits;
+  /** Asked between two steps: whether to give up. */
+  readonly stopping: () => boolean;
+}
+
+/** What a sweep counted so far. */
+export interface SweepCounts {
+  /** Distinct lock keys. */
+  readonly keys: number;
+  readonly vanished: number;
+  readonly moved: number;
+  readonly steps: number;
+  /** What it cost the server, in µs. */
+  readonly costUs: number;
+}
+
+/** How a sweep ended. `cut`: a limit was reached; the next one goes on at `cursor`. */
+export type SweepOutcome =
+  | { readonly kind: 'done'; readonly counts: SweepCounts }
+  | { readonly kind: 'cut'; readonly counts: SweepCounts; readonly cursor: string }
+  | { readonly kind: 'stopped'; readonly counts: SweepCounts }
+  | { readonly kind: 'failed'; readonly counts: SweepCounts; readonly reason: RedisReason };
+
+/** Goes through the keyspace from `cursor` on, step by step, into the view. Never rejects for a failure of Redis. */
+export async function runSweep(cursor: string, tools: SweepTools): Promise<SweepOutcome> {
+  const sweep = new Sweep(tools);
+  tools.view.begin(cursor === '0');
+  try {
+    return await sweep.run(cursor);
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error;
+    return { kind: 'failed', counts: sweep.counts, reason: error.reason };
+  }
+}
+
+class Sweep {
+  readonly counts = { keys: 0, vanished: 0, moved: 0, steps: 0, costUs: 0 };
+  readonly #tools: SweepTools;
+  readonly #deadlineMs: number;
+
+  constructor(tools: SweepTools) {
+    this.#tools = tools;
+    this.#deadlineMs = tools.clock.monoMs() + tools.limits.deadlineMs;
+  }
+
+  /** While Redis works on the next step, the keys of the last one are taken in. */
+  async run(start: string): Promise<SweepOutcome> {
+    let pending = this.#send(start);
+    for (;;) {
+      const reply = await pending;
+      const monoMs = this.#tools.clock.monoMs();
+      this.#count(reply);
+      const end = this.#endAfter(reply, monoMs);
+      if (end === undefined) pending = this.#send(reply.cursor);
+      this.#take(reply, monoMs);
+      if (end !== undefined) return end;
+    }
+  }
+
+  #send(cursor: string): Promise<StepReply> {
+    const { step, pattern, size } = this.#tools;
+    return step({ cursor, pattern, count: size.count });
+  }
+
+  #count(reply: StepReply): void {
+    this.#tools.size.learn(reply.costUs);
+    this.counts.steps += 1;
+    this.counts.costUs += reply.costUs;
+    this.counts.vanished += reply.vanished;
+    this.counts.moved += reply.moved;
+  }
+
+  /** Only cursor 0 is the end: a step may well return no keys before it. */
+  #endAfter({ cursor, keys }: StepReply, monoMs: number): SweepOutcome | undefined {
+    const { counts } = this;
+    const { limits, stopping } = this.#tools;
+    if (cursor === '0') return { kind: 'done', counts };
+    if (stopping()) return { kind: 'stopped', counts };
+    const full = counts.keys + keys.length >= limits.maxKeys;
+    return full || monoMs >= this.#deadlineMs ? { kind: 'cut', counts, cursor } : undefined;
+  }
+
+  #take({ keys, serverUs }: StepReply, monoMs: number): void {
+    const { view, matches, clock } = this.#tools;
+    const time = { monoMs, serverUs: serverUs ?? Math.round(clock.wallMs() * 1000) };
+    for (const seen of keys) {
+      if (matches(seen.key) && view.see(seen, time)) this.counts.keys += 1;
+    }
+  }
+}
