@@ -93,16 +93,22 @@ function retryDelayMs(attempt: number, random: Random): number {
 class IoredisConnection implements SampleRedis {
   readonly #redis: Redis;
   readonly #clock: Clock;
-  /** Of the present connection, or of the attempts to make one. */
+  /** Why the attempts to connect fail; undefined once one did not. */
   #fault: RedisReason | undefined;
+  /** Why this connection is not on its database. ioredis goes on with database 0 then. */
+  #selectFault: RedisReason | undefined;
 
   constructor(redis: Redis, clock: Clock) {
     this.#redis = redis;
     this.#clock = clock;
     redis.on('error', (error) => {
-      this.#fault = redisReasonOf(error);
+      if (isOfSelect(error)) this.#selectFault = redisReasonOf(error);
+      else this.#fault = redisReasonOf(error);
     });
     redis.on('connect', () => {
+      this.#selectFault = undefined;
+    });
+    redis.on('ready', () => {
       this.#fault = undefined;
     });
   }
@@ -115,7 +121,7 @@ class IoredisConnection implements SampleRedis {
   }
 
   fault(): RedisReason | undefined {
-    return this.#fault;
+    return this.#selectFault ?? this.#fault;
   }
 
   untilReady(timeoutMs: number): Promise<void> {
@@ -144,4 +150,9 @@ class IoredisConnection implements SampleRedis {
   close(): void {
     this.#redis.disconnect();
   }
+}
+
+function isOfSelect(error: unknown): boolean {
+  const command = error instanceof Error && 'command' in error ? error.command : undefined;
+  return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select';
 }

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../../contract/clock.js';
+import { cronSchedule, scheduleFault } from '../../../../exporter/sampler/cron-schedule.js';
+import type { Schedule } from '../../../../exporter/sampler/ports.js';
+
+describe('cron expressions', () => {
+  it.each(['*/15 * * * * *', '* * * * *', '0 0 * * 1'])('%s is good', (expression) =>
+    expect(scheduleFault(expression)).toBeUndefined(),
+  );
+  it.each(['', 'x', '61 * * * * *', '* * *', '* * * * * * *', '15s'])(
+    '%j is no cron expression',
+    (expression) => expect(scheduleFault(expression)).toContain('is no cron expression'),
+  );
+});
+
+describe('ticks', () => {
+  let schedule: Schedule | undefined;
+  const ticks: number[] = [];
+
+  function start(random = 0, tick = async () => {}): Schedule {
+    ticks.length = 0;
+    schedule = cronSchedule(
+      '*/15 * * * * *',
+      systemClock(),
+      () => random,
+    )(() => {
+      ticks.push(Date.now() % 60_000);
+      return tick();
+    });
+    return schedule;
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 2, 8, 6, 59, 50) });
+  });
+  afterEach(() => {
+    schedule?.stop();
+    vi.useRealTimers();
+  });
+
+  it('come at the seconds of the expression, a phase later', async () => {
+    const { msToNext } = start(0.5);
+    expect(typeof msToNext).toBe('function');
+    expect(schedule?.msToNext()).toBe(10_000 + 2500);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ticks.map((at) => Math.round(at / 100) * 100)).toEqual([2500, 17_500, 32_500, 47_500]);
+  });
+
+  it('do not overlap', async () => {
+    start(0, () => new Promise((resolve) => setTimeout(resolve, 20_000)));
+    await vi.advanceTimersByTimeAsync(69_000);
+    expect(ticks).toHaveLength(2);
+  });
+
+  it('go on when the wall clock is set back by an hour (E6)', async () => {
+    start();
+    await vi.advanceTimersByTimeAsync(12_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ticks.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('end with stop(), also in the middle of the phase', async () => {
+    start(0.999);
+    await vi.advanceTimersByTimeAsync(11_000);
+    schedule?.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ticks).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
