@@ -21,14 +21,14 @@ export function createIngestCounters(families: ExporterFamilies): IngestCounters
   producers.set(0);
   return {
     batch: (result) => void batches.inc(result),
-    received: (events) => void received.inc(events),
-    accepted: (kind, events) => void accepted.inc(kind, events),
-    rejected: (reason, events) => void rejected.inc(reason, events),
-    duplicate: (events) => void duplicate.inc(events),
-    producerDropped: (reason, events) =>
-      void dropped.inc(dropReasons.has(reason) ? reason : OTHER_WORD, events),
-    seqGap: (missing) => void gaps.inc(missing),
-    producers: (known) => void producers.set(known),
+    eventsReceived: (count) => void received.inc(count),
+    eventAccepted: (kind) => void accepted.inc(kind),
+    eventRejected: (reason) => void rejected.inc(reason),
+    eventsDuplicate: (count) => void duplicate.inc(count),
+    producerDropped: (reason, count) =>
+      void dropped.inc(dropReasons.has(reason) ? reason : OTHER_WORD, count),
+    seqGap: (count) => void gaps.inc(count),
+    producers: (count) => void producers.set(count),
     producersForgotten: (count) => void forgotten.inc(count),
   };
 }

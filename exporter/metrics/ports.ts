@@ -32,24 +32,24 @@ export interface SampleReport {
   readonly resources: Iterable<SampledResource>;
 }
 
-/** What ingest counts. Amounts are whole numbers above 0, except `producers`, a level. */
+/** What ingest counts. Counts are whole numbers above 0, except `producers`, a level. */
 export interface IngestCounters {
   /** A batch was answered; `result` is `accepted`, `duplicate`, or the id of the refusal. */
   batch(result: string): void;
-  /** Events of batches that could be read, whatever becomes of them. */
-  received(events: number): void;
-  accepted(kind: string, events: number): void;
-  rejected(reason: string, events: number): void;
+  /** Events of a batch that could be read, whatever becomes of them. */
+  eventsReceived(count: number): void;
+  eventAccepted(kind: string): void;
+  eventRejected(reason: string): void;
   /** Events that were not counted again. */
-  duplicate(events: number): void;
+  eventsDuplicate(count: number): void;
   /** An increment of what a client reports as dropped. A reason that is not in the contract counts as `other`. */
-  producerDropped(reason: string, events: number): void;
+  producerDropped(reason: string, count: number): void;
   /** Batches missing. */
-  seqGap(batches: number): void;
+  seqGap(count: number): void;
   /** How many clients are known. */
-  producers(known: number): void;
+  producers(count: number): void;
   /** Clients forgotten: silent for too long, or the least recent when there were too many. */
-  producersForgotten(producers: number): void;
+  producersForgotten(count: number): void;
 }
 
 /** All that is measured, and the page that shows it. Nothing here throws for a value that comes from outside. */
