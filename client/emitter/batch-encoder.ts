@@ -1,6 +1,6 @@
 import { CONTRACT_VERSION, MAX_BATCH_EVENTS, MAX_BODY_BYTES } from '../../contract/batch.js';
 import type { Clock } from '../../contract/clock.js';
-import type { EmitterSource, PendingEvent } from './emitter.js';
+import type { PendingEvent } from './emitter.js';
 import type { EventQueue } from './event-queue.js';
 import type { EventTally } from './event-tally.js';
 import type { HoldsPart } from './holds-report.js';
@@ -45,14 +45,14 @@ export interface ProducerIdentity {
 /** Builds batches that keep to the contract's limits. Each takes the next number. */
 export class BatchEncoder {
   readonly #identity: ProducerIdentity;
-  readonly #source: EmitterSource;
+  readonly #store: string;
   readonly #tally: EventTally;
   readonly #clock: Clock;
   #seq = 0;
 
-  constructor(identity: ProducerIdentity, source: EmitterSource, tally: EventTally, clock: Clock) {
+  constructor(identity: ProducerIdentity, store: string, tally: EventTally, clock: Clock) {
     this.#identity = identity;
-    this.#source = source;
+    this.#store = store;
     this.#tally = tally;
     this.#clock = clock;
   }
@@ -61,9 +61,7 @@ export class BatchEncoder {
    * Takes as many events from `queue` as fit. An event that is too large or whose `encode` throws is dropped
    * and counted; the others go on.
    */
-  encode(queue: EventQueue | undefined, holds: HoldsPart | undefined): EncodedBatch {
-    // Before the events: should it throw, against its promise, no event is lost.
-    const serverId = this.#source.serverId();
+  encode(queue: EventQueue | undefined, holds?: HoldsPart, serverId?: string): EncodedBatch {
     const events = queue ? this.#takeEvents(queue, holds?.bytes ?? 0) : { json: '', count: 0 };
     // After the events: what was dropped on the way is reported by this batch already.
     const head = this.#envelope(serverId, holds);
@@ -99,7 +97,7 @@ export class BatchEncoder {
   /** The batch up to its events, without the closing brace. */
   #envelope(serverId: string | undefined, holds: HoldsPart | undefined): string {
     const { producer, startedAtMs, app, instance } = this.#identity;
-    const { store } = this.#source;
+    const store = this.#store;
     const seq = this.#seq + 1;
     const sentAtMs = this.#clock.wallMs();
     const dropped = this.#tally.dropped();

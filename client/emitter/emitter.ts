@@ -28,7 +28,7 @@ export interface EventChannel {
   /** To be called after each grant, renewal of another length, and ending, so that heartbeats follow the holds. */
   holdsChanged(): void;
   /**
-   * Flushes once more, for at most `timeoutMs` (default 1,000), and counts what is left as dropped (`shutdown`).
+   * Flushes once more, for at most `timeoutMs` (default 1,000; 0: not at all), and counts what is left as dropped (`shutdown`).
    * Never rejects. Repeated calls give the same promise; events emitted after it has settled are dropped.
    */
   close(timeoutMs?: number): Promise<void>;

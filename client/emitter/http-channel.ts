@@ -72,7 +72,7 @@ export class HttpChannel implements HttpEventChannel {
     this.#parts = parts;
     this.#queue = new EventQueue(queueLimit);
     this.#holds = new HoldsReport(source, clock);
-    this.#encoder = new BatchEncoder(identity, source, this.#tally, clock);
+    this.#encoder = new BatchEncoder(identity, source.store, this.#tally, clock);
     this.#heartbeat = new Heartbeat(clock, source, () => this.#wantBatch());
     this.#sender = new BatchSender(port, clock, random, {
       done: (batch, answer) => this.#onDone(batch, answer),
@@ -123,7 +123,7 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   #flush(timeoutMs: number, givesUpOnFailure: boolean): Promise<void> {
-    if (this.#settled) return Promise.resolve();
+    if (this.#settled || timeoutMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       const limit = this.#parts.clock.setTimer(() => drain.end(), timeoutMs);
       // Nothing else that the channel does keeps the process alive; this flush may, for its time.
@@ -181,26 +181,26 @@ export class HttpChannel implements HttpEventChannel {
     this.#due = false;
     this.#stopGathering();
     const batch = this.#buildBatch();
-    if (!batch) return;
     this.#heartbeat.sent();
     // What did not fit was due as well.
     if (this.#queue.length > 0 || this.#holds.unfinished) this.#due = true;
     this.#sender.send(batch);
   }
 
-  #buildBatch(): EncodedBatch | undefined {
+  #buildBatch(): EncodedBatch {
+    const holds = this.#ask(() => this.#holds.take(this.#tally.dropTotal));
+    const serverId = this.#ask(() => this.#parts.source.serverId());
+    // An event emitted after the holds were read must not overtake the rest of them: its release would be undone.
+    const eventsMayTravel = !holds || (holds.first && !this.#holds.alone);
+    return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds, serverId);
+  }
+
+  /** The lock client promises not to throw when it is asked. Should it do so, events go on, and the lock never learns. */
+  #ask<T>(question: () => T | undefined): T | undefined {
     try {
-      const holds = this.#holds.take(this.#tally.dropTotal);
-      // An event emitted after the holds were read must not overtake the rest of them: its release would be undone.
-      const eventsMayTravel = !holds || (holds.first && !this.#holds.alone);
-      return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds);
+      return question();
     } catch (error) {
-      // The lock client promises not to throw here. Should it do so, the lock must not learn of it.
-      this.#holds.invalidate();
-      this.#warn(
-        `source: ${String(error)}`,
-        'was not told of the holds: the lock client could not list them',
-      );
+      this.#warn(`source: ${String(error)}`, 'is not told of all holds: the lock client failed to list them');
       return undefined;
     }
   }
