@@ -241,7 +241,7 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
 
   #finish(failure: AcquireFailure, stamp?: ServerStamp): void {
     if (this.#state === 'over') return;
-    const wasAsking = this.#state === 'asking' && this.#command?.isOpen === true;
+    const wasAsking = this.#state === 'asking' && this.#command?.isUnanswered === true;
     this.#end();
     if (wasAsking) this.#mustCleanUp = true;
     if (this.#mustCleanUp) this.#parts.cleanUp.start(this.#args);

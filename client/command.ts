@@ -1,10 +1,17 @@
 import type { Clock } from '../contract/clock.js';
 import { type DeadlineItem, type DeadlineQueue, NOT_QUEUED } from './deadline-queue.js';
-import { isEnded, type LockConnection } from './lock-connection.js';
-import { commandTimedOut, explainFailure, type RedisFailure } from './redis-errors.js';
+import type { LockConnection } from './lock-connection.js';
+import type { GateWaiter, ReadyGate } from './ready-gate.js';
+import {
+  commandTimedOut,
+  connectionEnded,
+  connectionNotReady,
+  explainFailure,
+  type RedisFailure,
+} from './redis-errors.js';
 import type { ServerEpoch, ServerEpochs } from './server-epochs.js';
 
-/** How one command ended, with monotonic times. */
+/** How one command ended. Times are monotonic; `sentMs` is that of the call for a command that was never sent. */
 export type Answer<Reply> =
   | {
       readonly ok: true;
@@ -26,6 +33,8 @@ export interface CommandListener<Reply> {
   onAnswer(answer: Answer<Reply>): void;
   /** Called when an answer comes after the time limit or after `abandon()`: the command may have been carried out. */
   onLate?(answer: Answer<Reply>): void;
+  /** Called right before the command is handed to ioredis: at once, or when the connection is ready. */
+  onSend?(sentMs: number): void;
 }
 
 /** What commands need of their client. */
@@ -33,24 +42,28 @@ export interface CommandRoom {
   readonly clock: Clock;
   readonly deadlines: DeadlineQueue;
   readonly epochs: ServerEpochs;
+  readonly gate: ReadyGate;
   readonly redis: LockConnection;
 }
 
+/** `waiting` (for the connection) → `sent` → `over`; `over` at the answer, at the limit, or when abandoned. */
+type CommandState = 'waiting' | 'sent' | 'over';
+
 /**
  * One command under way, with a time limit of its own: ioredis may have none, and may keep a command in a queue for
- * longer than anybody cares. The limit does not take the command back; what it does late is told to `onLate`.
+ * longer than anybody cares. The limit does not take a sent command back; what it does late is told to `onLate`.
  */
-export class Command<Reply> implements DeadlineItem {
+export class Command<Reply> implements DeadlineItem, GateWaiter {
   dueMs = 0;
   queueIndex = NOT_QUEUED;
-  /** Monotonic time right before the send. */
-  readonly sentMs: number;
   readonly #room: CommandRoom;
   readonly #listener: CommandListener<Reply>;
   readonly #limitMs: number;
-  #isOpen = true;
+  readonly #send: () => Promise<Reply>;
+  #state: CommandState = 'waiting';
+  #sentMs: number;
 
-  /** Sends at once. The listener is never called before the constructor returns. */
+  /** Sends at once, or when the connection is ready. `onAnswer` is never called before the constructor returns. */
   constructor(
     room: CommandRoom,
     listener: CommandListener<Reply>,
@@ -60,53 +73,73 @@ export class Command<Reply> implements DeadlineItem {
     this.#room = room;
     this.#listener = listener;
     this.#limitMs = limitMs;
-    this.sentMs = room.clock.monoMs();
-    const wasEnded = isEnded(room.redis);
-    send().then(
-      (reply) => this.#onReply(reply),
-      (error) => this.#onError(error, wasEnded),
-    );
-    room.deadlines.set(this, this.sentMs + limitMs);
+    this.#send = send;
+    this.#sentMs = room.clock.monoMs();
+    room.deadlines.set(this, this.#sentMs + limitMs);
+    if (room.gate.isOpen) this.#sendNow(this.#sentMs);
+    else room.gate.wait(this);
   }
 
-  /** Still waited for. */
-  get isOpen(): boolean {
-    return this.#isOpen;
+  /** True while an answer could still tell that Redis carried it out, and nobody has heard of it yet. */
+  get isUnanswered(): boolean {
+    return this.#state === 'sent';
   }
 
-  /** Nobody waits any more. An answer still goes to `onLate`. */
+  /** Nobody waits any more: what was not sent never will be. An answer still goes to `onLate`. */
   abandon(): void {
-    this.#isOpen = false;
+    if (this.#state === 'waiting') this.#room.gate.leave(this);
+    this.#state = 'over';
     this.#room.deadlines.cancel(this);
   }
 
+  onReady(): void {
+    if (this.#state === 'waiting') this.#sendNow(this.#room.clock.monoMs());
+  }
+
+  onEnd(): void {
+    if (this.#state === 'waiting') this.#settle(this.#failed(connectionEnded(), this.#room.clock.monoMs()));
+  }
+
+  /** The time limit. */
   onDue(nowMs: number): void {
-    this.#isOpen = false;
-    this.#listener.onAnswer({
-      ok: false,
-      failure: commandTimedOut(this.#limitMs),
-      sentMs: this.sentMs,
-      receivedMs: nowMs,
-    });
+    const failure =
+      this.#state === 'waiting' ? connectionNotReady(this.#limitMs) : commandTimedOut(this.#limitMs);
+    this.#settle(this.#failed(failure, nowMs));
+  }
+
+  #sendNow(nowMs: number): void {
+    this.#state = 'sent';
+    this.#sentMs = nowMs;
+    this.#listener.onSend?.(nowMs);
+    const wasEnded = this.#room.redis.status === 'end';
+    this.#send().then(
+      (reply) => this.#onReply(reply),
+      (error) => this.#onError(error, wasEnded),
+    );
   }
 
   #onReply(reply: Reply): void {
     const { clock, epochs } = this.#room;
-    this.#settle({ ok: true, reply, sentMs: this.sentMs, receivedMs: clock.monoMs(), epoch: epochs.current });
+    this.#settle({
+      ok: true,
+      reply,
+      sentMs: this.#sentMs,
+      receivedMs: clock.monoMs(),
+      epoch: epochs.current,
+    });
   }
 
   #onError(error: unknown, wasEnded: boolean): void {
     const failure = explainFailure(error);
-    this.#settle({
-      ok: false,
-      failure: wasEnded ? { ...failure, notDone: true } : failure,
-      sentMs: this.sentMs,
-      receivedMs: this.#room.clock.monoMs(),
-    });
+    this.#settle(this.#failed(wasEnded ? { ...failure, notDone: true } : failure, this.#room.clock.monoMs()));
+  }
+
+  #failed(failure: RedisFailure, receivedMs: number): Answer<Reply> {
+    return { ok: false, failure, sentMs: this.#sentMs, receivedMs };
   }
 
   #settle(answer: Answer<Reply>): void {
-    if (!this.#isOpen) {
+    if (this.#state === 'over') {
       this.#listener.onLate?.(answer);
       return;
     }

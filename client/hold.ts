@@ -195,7 +195,7 @@ export class Hold implements DeadlineItem {
   }
 
   dropDeadRenewal(): void {
-    if (this.#renewal?.isDead(this.#parts.epochs.current)) this.#renewal.drop();
+    if (this.#renewal?.isDead()) this.#renewal.drop();
   }
 
   #sendRenewal(leaseMs: number, lateMs: number, limitMs: number): Promise<RenewResult> {
@@ -208,8 +208,6 @@ export class Hold implements DeadlineItem {
     });
     this.#renewal = renewal;
     renewal.send(limitMs);
-    // Should it shorten the lease, then it may be short from now on, answer or not.
-    if (renewal.sentMs + leaseMs < this.#leaseEndMs) this.#setLeaseEnd(renewal.sentMs + leaseMs);
     return renewal.result;
   }
 
@@ -220,6 +218,11 @@ export class Hold implements DeadlineItem {
 
   get isHeld(): boolean {
     return this.#state === 'held';
+  }
+
+  /** Redis may end the lease at this time already. */
+  mayEndAt(endMs: number): void {
+    if (endMs < this.#leaseEndMs) this.#setLeaseEnd(endMs);
   }
 
   /** Redis confirmed an extension that was sent at `sentMs`. */

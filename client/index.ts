@@ -12,6 +12,12 @@ export {
   noEmitter,
   type PendingEvent,
 } from './emitter/emitter.js';
+export { createHttpEmitter, type HttpEmitter, type HttpEmitterOptions } from './emitter/http-emitter.js';
+export {
+  createInProcessEmitter,
+  type InProcessEmitter,
+  type InProcessEmitterOptions,
+} from './emitter/in-process-emitter.js';
 export {
   AcquireAbortedError,
   AcquireError,

@@ -29,6 +29,7 @@ import {
   planAcquire,
 } from './options.js';
 import type { ClientParts } from './parts.js';
+import { ReadyGate } from './ready-gate.js';
 import type { AcquireResult } from './results.js';
 import { watchServer } from './server-epochs.js';
 import { TokenSource } from './tokens.js';
@@ -196,6 +197,7 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
     clock,
     epochs,
     deadlines: new DeadlineQueue(clock),
+    gate: new ReadyGate(redis),
     scripts: options.scripts ?? loadLockScripts(),
     ...limits,
   };

@@ -66,6 +66,19 @@ export function commandTimedOut(limitMs: number): RedisFailure {
   return { reason: 'command_timeout', notDone: false, cause };
 }
 
+/** The connection did not become ready in time, so nothing was sent. */
+export function connectionNotReady(limitMs: number): RedisFailure {
+  const cause = new Error(
+    `The connection to Redis was not ready within ${Math.round(limitMs)} ms; nothing was sent`,
+  );
+  return { reason: 'connection', notDone: true, cause };
+}
+
+/** The connection was closed for good, so nothing was sent. */
+export function connectionEnded(): RedisFailure {
+  return { reason: 'connection', notDone: true, cause: new Error('The connection to Redis is closed') };
+}
+
 /** Maps whatever a command rejected with, from Redis or from ioredis, to the contract's reasons. Never throws. */
 export function explainFailure(error: unknown): RedisFailure {
   const cause = withoutArguments(error);

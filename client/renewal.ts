@@ -23,7 +23,8 @@ export class Renewal implements CommandListener<RenewReply> {
   readonly #parts: ClientParts;
   readonly #hold: Hold;
   readonly #plan: RenewalPlan;
-  readonly #epoch: ServerEpoch;
+  /** The connection on which it was sent. */
+  #epoch: ServerEpoch | undefined;
   #command: Command<RenewReply> | undefined;
   #resolve: (result: RenewResult) => void = () => {};
 
@@ -31,15 +32,9 @@ export class Renewal implements CommandListener<RenewReply> {
     this.#parts = parts;
     this.#hold = hold;
     this.#plan = plan;
-    this.#epoch = parts.epochs.current;
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-  }
-
-  /** When it was sent, monotonic. */
-  get sentMs(): number {
-    return this.#command?.sentMs ?? Number.NaN;
   }
 
   send(limitMs: number): void {
@@ -49,9 +44,15 @@ export class Renewal implements CommandListener<RenewReply> {
     this.#command = new Command(this.#parts, this, limitMs, () => scripts.renew(redis, args));
   }
 
+  /** Should it shorten the lease, then the lease may be short from now on, answer or not. */
+  onSend(sentMs: number): void {
+    this.#epoch = this.#parts.epochs.current;
+    this.#hold.mayEndAt(sentMs + this.#plan.leaseMs);
+  }
+
   /** True when the connection on which it was sent is gone: ioredis may never settle it. */
-  isDead(current: ServerEpoch): boolean {
-    return current !== this.#epoch;
+  isDead(): boolean {
+    return this.#epoch !== undefined && this.#epoch !== this.#parts.epochs.current;
   }
 
   /** Ends it as a lost answer. */
