@@ -7,7 +7,7 @@ import { DutyBudget } from './duty-budget.js';
 import { prefixFilter, scanPattern } from './key-pattern.js';
 import { KeyspaceView } from './keyspace-view.js';
 import type { SamplePort, Schedule, StartSchedule } from './ports.js';
-import { type SampledLock, showSighting } from './sighting.js';
+import { type SampledLock, type Sighting, showSighting } from './sighting.js';
 import { SnapshotBuilder } from './snapshot.js';
 import type { SampleStep } from './step.js';
 import { StepSize } from './step-size.js';
@@ -61,8 +61,23 @@ export interface Sampler {
   /** One look, unless one is running or the share of the server's time is spent. Never rejects. */
   tick(): Promise<void>;
   state(): SamplerState;
-  /** The locks of the present sample; none while there is no good one. */
+  /** The locks of the present sample, made one by one as they are asked for; none while there is no good one. */
   locks(): Iterable<SampledLock>;
+  /** Some of them, and how many there are of the kind. */
+  find(query: LocksQuery): FoundLocks;
+}
+
+/** Which locks {@link Sampler.find} gives. */
+export interface LocksQuery {
+  /** Only of this resource. */
+  readonly resource: string | undefined;
+  readonly limit: number;
+}
+
+/** Locks, and how many there are beyond the limit too. */
+export interface FoundLocks {
+  readonly matching: number;
+  readonly locks: readonly SampledLock[];
 }
 
 /** A sweep of more keys would delay everything else in this process; what is beyond comes with the next sweep. */
@@ -140,8 +155,23 @@ class SweepSampler implements Sampler {
 
   *locks(): Iterable<SampledLock> {
     if (this.#state.status !== 'ok') return;
-    const nowMs = this.#options.clock.monoMs();
-    for (const sighting of this.#view.values()) yield showSighting(sighting, this.#options.store, nowMs);
+    for (const sighting of this.#view.values()) yield this.#show(sighting);
+  }
+
+  find({ resource, limit }: LocksQuery): FoundLocks {
+    const locks: SampledLock[] = [];
+    let matching = 0;
+    if (this.#state.status !== 'ok') return { matching, locks };
+    for (const sighting of this.#view.values()) {
+      if (resource !== undefined && sighting.resource !== resource) continue;
+      matching += 1;
+      if (locks.length < limit) locks.push(this.#show(sighting));
+    }
+    return { matching, locks };
+  }
+
+  #show(sighting: Sighting): SampledLock {
+    return showSighting(sighting, this.#options.store, this.#options.clock.monoMs());
   }
 
   async #look(): Promise<void> {
