@@ -6,6 +6,15 @@ export type * from '../contract/outcomes.js';
 export { parseResourceRule, type ResourceRule } from '../contract/resource.js';
 export { REPLY_GRACE_MS } from './acquire-call.js';
 export {
+  type Address,
+  type ClusterConnectionOptions,
+  type CommonConnectionOptions,
+  createLockConnection,
+  type SentinelConnectionOptions,
+  type ServerConnectionOptions,
+} from './connection.js';
+export { judgeConnection } from './connection-advice.js';
+export {
   type Emitter,
   type EmitterSource,
   type EventChannel,

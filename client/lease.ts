@@ -31,9 +31,9 @@ export class Lease implements AsyncDisposable {
     return this.#hold.name.resource;
   }
 
-  /** Fencing number of this grant, above that of every earlier grant of the lock; undefined with `fence: false`. */
-  get fence(): number | undefined {
-    return this.#hold.fence;
+  /** Fencing number of this grant, above that of every earlier grant of the lock; null with `fence: false`. */
+  get fence(): number | null {
+    return this.#hold.fence ?? null;
   }
 
   /**
@@ -104,7 +104,7 @@ export class Lease implements AsyncDisposable {
    * @throws RedisLockError `invalid_option`, also for a lease without a fence
    */
   reportFence(outcome: FenceOutcome, seen: number): void {
-    if (this.fence === undefined) throw invalidOption('reportFence needs a lock acquired with fence: true');
+    if (this.fence === null) throw invalidOption('reportFence needs a lock acquired with fence: true');
     if (!Number.isSafeInteger(seen) || seen < 0) throw invalidOption('seen must be a whole number from 0');
     if (outcome !== 'accepted' && outcome !== 'rejected')
       throw invalidOption('A fence is accepted or rejected');
