@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Metric, Registry } from 'prom-client';
+import type { Clock } from '../../contract/clock.js';
 import type { Child, SampleLine } from './children.js';
 import type { FamilySpec } from './family-spec.js';
 
-/** Lines after which the event loop gets a turn: 1 to 2 ms of rendering, 4 ms before the code is compiled. */
-export const LINES_PER_PIECE = 500;
+/** A piece of the page ends after this time, so that nothing else waits longer. */
+export const PIECE_MS = 5;
+/** A piece of the page ends after so many lines in any case, to bound its memory (about 100 KB). */
+export const LINES_PER_PIECE = 1000;
+/** Lines between two looks at the clock: 0.1 ms of work, 3 ms before the code is compiled. */
+const LINES_PER_SLICE = 100;
 
 /** What the page needs of a family. */
 export interface PageFamily {
@@ -22,21 +27,23 @@ export interface PageParts {
 }
 
 /**
- * Renders the page in pieces of at most about {@link LINES_PER_PIECE} lines plus one family's process defaults,
- * with a turn of the event loop after each. `nowMs` is the monotonic time that decides what is still held back.
- * The children are those of the moment it begins; their values are read piece by piece, each child as a whole.
+ * Renders the page in pieces of about {@link PIECE_MS}, with a turn of the event loop after each. The children, and
+ * what is still held back of them, are those of the moment it begins; values are read slice by slice, each child as
+ * a whole.
  */
-export async function* renderPage(parts: PageParts, nowMs: number): AsyncGenerator<string> {
+export async function* renderPage(parts: PageParts, clock: Pick<Clock, 'monoMs'>): AsyncGenerator<string> {
+  let startMs = clock.monoMs();
   let piece = '';
   let lines = 0;
-  for await (const part of renderParts(parts, nowMs)) {
+  for await (const part of renderParts(parts, startMs)) {
     piece += part.text;
     lines += part.lines;
-    if (lines < LINES_PER_PIECE) continue;
+    if (lines < LINES_PER_PIECE && clock.monoMs() - startMs < PIECE_MS) continue;
     yield piece;
     await nextTurn();
     piece = '';
     lines = 0;
+    startMs = clock.monoMs();
   }
   if (piece !== '') yield piece;
 }
@@ -85,7 +92,7 @@ async function* renderFamily({ spec, children }: PageFamily, nowMs: number): Asy
   let header = true;
   for (const child of children) {
     child.appendLines(lines, nowMs);
-    if (lines.length < LINES_PER_PIECE) continue;
+    if (lines.length < LINES_PER_SLICE) continue;
     yield await renderLines(spec, lines, header);
     lines = [];
     header = false;

@@ -71,7 +71,7 @@ export interface Metrics {
   /** Counts a failed sample, or a failed part of one. Withdraws nothing. */
   sampleError(store: string, reason: string): void;
   /**
-   * The page in pieces of some hundred lines, with a turn of the event loop after each. What was not
+   * The page in pieces of about 5 ms, with a turn of the event loop after each. What was not
    * born when it began is not on it. Never throws: a family that fails is left out and counted.
    */
   render(): AsyncIterable<string>;

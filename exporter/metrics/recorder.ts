@@ -72,7 +72,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     sampleError: (store, reason) => gauges.countError(store, reason),
     render: () => {
       resources.set(names.distinct);
-      return renderPage(page, clock.monoMs());
+      return renderPage(page, clock);
     },
   };
 }

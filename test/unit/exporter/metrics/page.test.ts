@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Child } from '../../../../exporter/metrics/children.js';
 import { CounterFamily, type FamilySettings, GaugeFamily } from '../../../../exporter/metrics/families.js';
 import type { FamilySpec } from '../../../../exporter/metrics/family-spec.js';
-import { LINES_PER_PIECE, type PageFamily, renderPage } from '../../../../exporter/metrics/page.js';
+import { LINES_PER_PIECE, type PageFamily, PIECE_MS, renderPage } from '../../../../exporter/metrics/page.js';
 import { createProcessRegistry } from '../../../../exporter/metrics/process-families.js';
 
 const SETTINGS: FamilySettings = { nowMs: () => 0, firstIncrementHoldMs: 0, onRefused: () => {} };
+/** Time stands still: pieces end by their lines alone. */
+const STILL = { monoMs: () => 0 };
 const SPEC: FamilySpec = {
   name: 'a_total',
   type: 'counter',
@@ -25,7 +27,7 @@ function counters(name: string, count: number): CounterFamily {
 
 async function collect(families: readonly PageFamily[], onRenderError: (name: string) => void = () => {}) {
   const pieces: string[] = [];
-  for await (const piece of renderPage({ families, onRenderError }, 0)) pieces.push(piece);
+  for await (const piece of renderPage({ families, onRenderError }, STILL)) pieces.push(piece);
   return pieces;
 }
 
@@ -47,7 +49,7 @@ describe('the page', () => {
   it('cuts a big family into bounded pieces under one header, nothing lost, nothing twice', async () => {
     const pieces = await collect([counters('a_total', 2600)]);
     expect(pieces.length).toBeGreaterThan(2);
-    for (const piece of pieces) expect(piece.split('\n').length).toBeLessThan(3 * LINES_PER_PIECE);
+    for (const piece of pieces) expect(piece.split('\n').length).toBeLessThan(1.2 * LINES_PER_PIECE);
     const lines = pieces.join('').trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('#'))).toHaveLength(2);
     expect(lines.slice(2)).toEqual(
@@ -64,12 +66,25 @@ describe('the page', () => {
     };
     setImmediate(turn);
     const seen: number[] = [];
-    for await (const _ of renderPage({ families: [counters('a_total', 2600)], onRenderError: () => {} }, 0)) {
+    for await (const _ of renderPage(
+      { families: [counters('a_total', 2600)], onRenderError: () => {} },
+      STILL,
+    )) {
       seen.push(turns);
     }
     going = false;
     expect(seen.length).toBeGreaterThan(2);
     for (const [index, count] of seen.slice(1).entries()) expect(count).toBeGreaterThan(seen[index] ?? 0);
+  });
+
+  it('ends a piece as soon as it took too long, however few its lines', async () => {
+    let nowMs = 0;
+    const slow = { monoMs: () => (nowMs += PIECE_MS) };
+    const parts = { families: [counters('a_total', 600)], onRenderError: () => {} };
+    const sizes: number[] = [];
+    for await (const piece of renderPage(parts, slow)) sizes.push(piece.split('\n').length);
+    expect(sizes.length).toBeGreaterThanOrEqual(6);
+    expect(Math.max(...sizes)).toBeLessThan(110);
   });
 
   it('gathers small families into one piece instead of a turn for each', async () => {
@@ -86,7 +101,7 @@ describe('the page', () => {
     publish(1);
     let text = '';
     const families = [first, counters('a_total', 2000), second];
-    for await (const piece of renderPage({ families, onRenderError: () => {} }, 0)) {
+    for await (const piece of renderPage({ families, onRenderError: () => {} }, STILL)) {
       if (text === '') publish(2);
       text += piece;
     }
@@ -136,7 +151,7 @@ describe('the page', () => {
       processRegistry: registry,
       onRenderError: (name: string) => failed.push(name),
     };
-    for await (const piece of renderPage(parts, 0)) text += piece;
+    for await (const piece of renderPage(parts, STILL)) text += piece;
     expect(failed.sort()).toEqual(names.sort());
     expect(text).toContain('\nnodejs_version_info{');
   });
@@ -148,7 +163,7 @@ describe('the page', () => {
       appendLines: (lines) => (read += lines.push({ value: 1, labels: {}, sharedLabels: {} })),
     };
     const family = { spec: SPEC, children: Array.from({ length: 5000 }, () => child) };
-    for await (const _ of renderPage({ families: [family], onRenderError: () => {} }, 0)) break;
+    for await (const _ of renderPage({ families: [family], onRenderError: () => {} }, STILL)) break;
     expect(read).toBeGreaterThan(0);
     const after = read;
     await new Promise((resolve) => setImmediate(resolve));
