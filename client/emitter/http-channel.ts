@@ -237,10 +237,7 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   #onFailed(text: string): void {
-    this.#warn(
-      `failed: ${text}`,
-      `cannot be reached; events wait in a bounded queue and are sent later: ${text}`,
-    );
+    this.#warn(`failed: ${text}`, `takes no events now (${text}); they wait in a bounded queue`);
     if (this.#drain?.givesUpOnFailure) this.#drain.end();
   }
 
@@ -249,7 +246,7 @@ export class HttpChannel implements HttpEventChannel {
     const { queueLimit } = this.#parts;
     this.#warn(
       'queue_full',
-      `takes events too slowly or not at all: the queue of ${queueLimit} is full, and events are dropped`,
+      `takes events too slowly or not at all: the queue of ${queueLimit} is full, and the oldest are dropped`,
     );
   }
 

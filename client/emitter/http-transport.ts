@@ -3,6 +3,7 @@ import https from 'node:https';
 import { MAX_BODY_BYTES } from '../../contract/batch.js';
 import type { Clock } from '../../contract/clock.js';
 import type { PostPort } from './batch-sender.js';
+import { describeError } from './describe-error.js';
 import type { IngestAddress } from './ingest-address.js';
 import type { PostReply } from './verdict.js';
 
@@ -143,13 +144,4 @@ function isStale(error: Error, request: http.ClientRequest): boolean {
 /** Some servers show in their answer what they were sent. */
 function withoutToken(text: string, token: string): string {
   return token === '' ? text : text.replaceAll(token, '[token]');
-}
-
-/** The message of each address that was tried: an AggregateError has none of its own. */
-function describeError(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.map(describeError).join('; ');
-  }
-  if (!(error instanceof Error)) return 'failed';
-  return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

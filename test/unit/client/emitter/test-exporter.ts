@@ -10,6 +10,8 @@ export type ListenAt = { host?: string; port?: number } | { path: string };
 /** What a test may put in place of the ordinary answer to one request. */
 export type Misbehaviour =
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
+  /** The batch is taken, the answer breaks off in the middle. */
+  | { kind: 'torso' }
   /** The batch is taken, the answer never comes. */
   | { kind: 'silence' }
   /** The batch is taken, and the connection is cut in place of the answer. */
@@ -92,9 +94,14 @@ export class TestExporter {
     this.#server?.closeIdleConnections();
   }
 
-  /** Resolves as soon as `condition` holds; looked at after each batch. */
+  /** Resolves as soon as `condition` holds; looked at after each request. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await once(this.#arrivals, 'batch');
+    while (!condition()) await this.nextRequest();
+  }
+
+  /** Resolves when the next request was dealt with. */
+  async nextRequest(): Promise<void> {
+    await once(this.#arrivals, 'request');
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -112,11 +119,12 @@ export class TestExporter {
     } else {
       const answer = this.#take(envelope.data, raw, request);
       if (misbehaviour?.kind === 'cut') response.destroy();
+      else if (misbehaviour?.kind === 'torso') breakOff(response);
       else if (misbehaviour?.kind !== 'silence') {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       }
     }
-    this.#arrivals.emit('batch');
+    this.#arrivals.emit('request');
   }
 
   #take(envelope: Envelope, raw: string, request: IncomingMessage): Answer {
@@ -146,6 +154,11 @@ export class TestExporter {
     const accepted = envelope.events.length - rejected.length;
     return { epoch: this.epoch, accepted, rejected, duplicate: false };
   }
+}
+
+function breakOff(response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': '999' });
+  response.write('{"epoch"', () => response.destroy());
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
