@@ -1,0 +1,80 @@
+-- One SCAN step with a look at each key found: how long it still lives and, if asked, whose it is.
+--
+-- ARGV[1] cursor: where to go on, decimal, 0 to start
+-- ARGV[2] pattern: pattern of SCAN MATCH
+-- ARGV[3] count: SCAN COUNT, integer, 1 to 1000000
+-- ARGV[4] withOwners: 1 to digest the values of strings, 0 not to read them
+-- ARGV[5] maxValueBytes: longest value to digest in bytes, integer, 0 to 1048576; of longer ones one byte more is read
+-- REPLY sampled <cursor> <serverUs> <keys> <lefts> <owners>: an array; keys is an array of names, lefts an array of integers, owners a string with one word for each key; all three in the same order
+-- REPLY bad_argument <name>: that argument is out of its range
+-- WRITES no
+--
+-- lefts: PTTL in milliseconds from serverUs; -1 no expiry; -2 the key expired since SCAN saw it; -3 the key's slot
+-- is another node's. owners: the first 16 hex digits of the SHA-1 of the value; - for a string that is too long, and
+-- for a key that expired or moved; :<type> for another type. Without withOwners owners is empty.
+--
+-- No TYPE for a string, and arrays that are returned as they are: each call, and each element put together here,
+-- costs more than the SCAN of the same key. KEYS is empty, so that it runs on any node of a cluster.
+
+local cursor, pattern, count, with_owners, max_value_bytes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local MOVED = -3
+local call, try, sha1hex, sub, type = redis.call, redis.pcall, redis.sha1hex, string.sub, type
+
+local function in_range(text, smallest, largest)
+  return string.find(text, '^%d+$') and tonumber(text) >= smallest and tonumber(text) <= largest
+end
+
+if not string.find(cursor, '^%d+$') then return 'bad_argument cursor' end
+if not in_range(count, 1, 1000000) then return 'bad_argument count' end
+if not in_range(with_owners, 0, 1) then return 'bad_argument withOwners' end
+if not in_range(max_value_bytes, 0, 1048576) then return 'bad_argument maxValueBytes' end
+
+local time = call('TIME')
+local server_us = string.format('%016.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local step = call('SCAN', cursor, 'MATCH', pattern, 'COUNT', count)
+local keys = step[2]
+
+local lefts = {}
+for i = 1, #keys do
+  local left = try('PTTL', keys[i])
+  if type(left) == 'table' then
+    -- A slot that moves is listed by a node that may not answer for it.
+    if not string.find(left.err, 'non local key', 1, true) then return left end
+    left = MOVED
+  end
+  lefts[i] = left
+end
+
+local owners = {}
+local longest = tonumber(max_value_bytes)
+
+local function look_by_type(key)
+  local name = call('TYPE', key).ok
+  if name ~= 'string' then return ':' .. name end
+  local value = call('GETRANGE', key, '0', max_value_bytes)
+  return #value <= longest and sub(sha1hex(value), 1, 16) or '-'
+end
+
+if with_owners == '1' then
+  -- GETRANGE alone tells a string from the rest, but each miss counts as an error in the server's statistics. So
+  -- the first key's type is asked for, and all are from the first miss on: at most one such error in a step.
+  local by_type = true
+  for i = 1, #keys do
+    if lefts[i] < -1 then
+      owners[i] = '-'
+    elseif by_type then
+      owners[i] = look_by_type(keys[i])
+      by_type = sub(owners[i], 1, 1) == ':' or i > 1
+    else
+      local value = try('GETRANGE', keys[i], '0', max_value_bytes)
+      if type(value) == 'table' then
+        by_type = true
+        owners[i] = look_by_type(keys[i])
+      else
+        owners[i] = #value <= longest and sub(sha1hex(value), 1, 16) or '-'
+      end
+    end
+  end
+end
+
+return { 'sampled', step[1], server_us, keys, lefts, table.concat(owners, ' ') }
