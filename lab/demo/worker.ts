@@ -1,6 +1,5 @@
 // One worker process of the demo. Ends in order on SIGTERM: gives its locks back and delivers its last events.
 import { createHttpEmitter, createLockConnection, LockClient } from '../../client/index.js';
-import { systemClock } from '../../contract/index.js';
 import { keepForeignKeys } from './foreign-keys.js';
 import { work } from './workload.js';
 
@@ -13,7 +12,7 @@ async function main(): Promise<void> {
   const client = new LockClient({ redis, store: 'default', emitter });
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (stopped = true));
-  const desk = { client, clock: systemClock(), random: Math.random, worker };
+  const desk = { client, random: Math.random, worker };
   const foreign = worker === '1' ? keepForeignKeys(redis) : undefined;
   await Promise.all(Array.from({ length: 3 }, () => work(desk, () => stopped)));
   await foreign?.stop();

@@ -1,10 +1,9 @@
-import { LeaseLostError, type LockClient } from '../../client/index.js';
-import type { Clock, Random } from '../../contract/index.js';
+import type { AcquireOptions, Lease, LockClient } from '../../client/index.js';
+import { type Random, RedisLockError } from '../../contract/index.js';
 
 /** What a job needs. */
 export interface Desk {
   client: LockClient;
-  clock: Clock;
   random: Random;
   worker: string;
 }
@@ -68,22 +67,17 @@ async function writeReport(desk: Desk): Promise<void> {
 /** One hot key with a short lease. One in eight holds overruns it while others wait: they overlap. */
 async function payShared(desk: Desk): Promise<void> {
   const slow = desk.random() < 0.12;
-  await hold(desk, 'lock:payment:shared', { leaseMs: 600, waitMs: 1500 }, (lease) =>
-    (slow ? pause(desk, 1200, 1500) : pause(desk, 20, 90)).then(() => report(lease)),
-  );
+  await hold(desk, 'lock:payment:shared', { leaseMs: 600, waitMs: 1500 }, async (lease) => {
+    await (slow ? pause(desk, 1200, 1500) : pause(desk, 20, 90));
+    writeFenced(lease);
+  });
+}
 
-  function report(lease: {
-    isValid(): boolean;
-    reportFence(outcome: 'accepted' | 'rejected', seen: number): void;
-    fence: number | null;
-  }): void {
-    if (lease.fence === null) return;
-    // The fenced store of a real application would answer this.
-    lease.reportFence(
-      lease.isValid() ? 'accepted' : 'rejected',
-      lease.isValid() ? lease.fence : lease.fence + 1,
-    );
-  }
+/** Stands for a store that refuses a write whose fence is below the highest it has seen. */
+function writeFenced(lease: Lease): void {
+  const fence = lease.fence ?? 0;
+  if (lease.isValid()) lease.reportFence('accepted', fence);
+  else lease.reportFence('rejected', fence + 1);
 }
 
 /** A key of its own, held beyond its lease: lost, though nobody else came. */
@@ -92,15 +86,17 @@ async function overrunAlone(desk: Desk): Promise<void> {
   await hold(desk, key, { leaseMs: 400 }, () => pause(desk, 700, 900));
 }
 
-type WithLock = LockClient['withLock'];
-type Body = Parameters<WithLock>[2];
-
-async function hold(desk: Desk, key: string, options: Parameters<WithLock>[1], body: Body): Promise<void> {
+async function hold(
+  desk: Desk,
+  key: string,
+  options: AcquireOptions,
+  body: (lease: Lease) => Promise<void>,
+): Promise<void> {
   try {
     await desk.client.withLock(key, options, body);
   } catch (error) {
     // Contended, timed out or lost: seen in the metrics, which is what the demo is for.
-    if (!(error instanceof Error && 'id' in error) && !(error instanceof LeaseLostError)) throw error;
+    if (!(error instanceof RedisLockError)) throw error;
   }
 }
 

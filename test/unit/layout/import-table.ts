@@ -18,10 +18,10 @@ interface Room {
 export const ROOMS: readonly Room[] = [
   { path: 'contract/', rooms: [], packages: ['zod'] },
   { path: 'lua/', rooms: ['contract/'], packages: ['cluster-key-slot'] },
-  { path: 'client/lock-connection.ts', rooms: ['contract/', 'lua/', 'client/'], packages: ['ioredis'] },
+  { path: 'client/connection.ts', rooms: ['contract/', 'lua/', 'client/'], packages: ['ioredis'] },
   {
     path: 'client/',
-    rooms: ['contract/', 'lua/', 'client/lock-connection.ts'],
+    rooms: ['contract/', 'lua/', 'client/connection.ts'],
     packages: [],
     types: ['ioredis'],
   },

@@ -38,7 +38,7 @@ describe('the gate can fail', () => {
 
   it.each([
     ['client/lease.ts', "import type { Redis } from 'ioredis'"],
-    ['client/lock-connection.ts', "import { Redis } from 'ioredis'"],
+    ['client/connection.ts', "import { Redis } from 'ioredis'"],
     ['exporter/main.ts', "import { createIngest } from './ingest/ingest.js'"],
   ])('%s: %s is allowed', (file, text) => {
     expect(judge(file, text)).toEqual([undefined]);
