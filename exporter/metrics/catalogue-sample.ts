@@ -75,7 +75,7 @@ export const SAMPLE_FAMILIES = {
     type: 'gauge',
     unit: 'boolean',
     labels: STORE,
-    help: '1 when the last sample ran into its budget and did not see every key.',
+    help: '1 when the last sample did not look at every key itself: it ran into a budget, or went on where an earlier one had.',
   },
   sample_errors_total: {
     ...SAMPLED,

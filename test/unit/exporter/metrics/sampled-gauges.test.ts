@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SAMPLE_FAMILIES } from '../../../../exporter/metrics/catalogue-sample.js';
 import type { Metrics, SampledResource, SampleReport } from '../../../../exporter/metrics/ports.js';
+import type { SamplePort } from '../../../../exporter/sampler/ports.js';
 import { makeMetrics, readSeries } from './page-reader.js';
 
 const STOCK: SampledResource = {
@@ -54,6 +55,11 @@ const GOOD = {
 };
 
 describe('a published sample', () => {
+  it('comes from the sampler through its own port', () => {
+    const port: SamplePort = makeMetrics();
+    expect(typeof port.publishSample).toBe('function');
+  });
+
   it('shows every sampled family, in seconds', async () => {
     const metrics = makeMetrics();
     metrics.publishSample(report([STOCK]));
