@@ -1,5 +1,5 @@
 import type { ResourceClassifier } from '../../contract/resource.js';
-import { type Sighting, type SightingTime, sightAgain } from './sighting.js';
+import { type OwnSighting, type Sighting, type SightingTime, sightAgain, sightFirst } from './sighting.js';
 import type { StepKey } from './step.js';
 
 /**
@@ -8,16 +8,12 @@ import type { StepKey } from './step.js';
  */
 export class KeyspaceView {
   readonly #classify: ResourceClassifier;
-  readonly #sightings = new Map<string, Sighting>();
+  readonly #sightings = new Map<string, OwnSighting>();
   #sweep = 0;
   #roundBegan = 1;
 
   constructor(classify: ResourceClassifier) {
     this.#classify = classify;
-  }
-
-  get size(): number {
-    return this.#sightings.size;
   }
 
   /** Begins a sweep; `fresh` when it starts at the beginning of the keyspace. */
@@ -27,12 +23,15 @@ export class KeyspaceView {
   }
 
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
-  see(seen: StepKey, time: Omit<SightingTime, 'sweep'>): boolean {
-    const keyBytes = seen.key.toString('latin1');
-    const before = this.#sightings.get(keyBytes);
-    const first = before?.sweep !== this.#sweep;
-    const now = { ...time, sweep: this.#sweep };
-    this.#sightings.set(keyBytes, sightAgain(before, seen, keyBytes, now, this.#classify));
+  see(keyBytes: string, seen: StepKey, { monoMs, serverUs }: Omit<SightingTime, 'sweep'>): boolean {
+    const time = { monoMs, serverUs, sweep: this.#sweep };
+    const known = this.#sightings.get(keyBytes);
+    if (known === undefined) {
+      this.#sightings.set(keyBytes, sightFirst(keyBytes, seen, time, this.#classify));
+      return true;
+    }
+    const first = known.sweep !== this.#sweep;
+    sightAgain(known, seen, time);
     return first;
   }
 
@@ -51,9 +50,5 @@ export class KeyspaceView {
 
   values(): IterableIterator<Sighting> {
     return this.#sightings.values();
-  }
-
-  clear(): void {
-    this.#sightings.clear();
   }
 }

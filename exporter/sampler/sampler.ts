@@ -100,7 +100,7 @@ class SweepSampler implements Sampler {
   readonly #view: KeyspaceView;
   readonly #size = new StepSize();
   readonly #pattern: Buffer;
-  readonly #matches: (key: Buffer) => boolean;
+  readonly #matches: (keyBytes: string) => boolean;
   #state: SamplerState = {
     status: 'starting',
     reason: undefined,

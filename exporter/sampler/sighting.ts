@@ -13,19 +13,22 @@ export interface SightingTime {
 }
 
 /** A lock key as it was last seen. */
-export interface Sighting {
+export type Sighting = Readonly<OwnSighting>;
+
+/** Changed in place from look to look: a new object for each key and sweep would be most of a sweep's work. */
+export interface OwnSighting {
   /** One character per byte: as a Buffer it would keep the whole reply alive. */
-  readonly keyBytes: string;
-  readonly resource: string;
-  readonly type: string | null;
-  readonly owner: string | null;
+  keyBytes: string;
+  resource: string;
+  type: string | null;
+  owner: string | null;
   /** Monotonic; `null`: without expiry. */
-  readonly expiresMonoMs: number | null;
+  expiresMonoMs: number | null;
   /** When the present owner was first seen: its hold is at least as old. */
-  readonly firstSeenMonoMs: number;
-  readonly firstSeenUs: number;
-  readonly lastSeenUs: number;
-  readonly sweep: number;
+  firstSeenMonoMs: number;
+  firstSeenUs: number;
+  lastSeenUs: number;
+  sweep: number;
 }
 
 /** A lock key of the present sample, for people and for what joins it with events. */
@@ -46,29 +49,44 @@ export interface SampledLock {
   readonly lastSeenUs: number;
 }
 
-/**
- * What is known of a key after a look at it. The same owner keeps its first time; a key whose owner cannot be
- * read keeps it as long as the type stays.
- */
-export function sightAgain(
-  before: Sighting | undefined,
-  seen: StepKey,
+/** A first look at a key. */
+export function sightFirst(
   keyBytes: string,
+  seen: StepKey,
   time: SightingTime,
   classify: ResourceClassifier,
-): Sighting {
-  const same = before !== undefined && before.owner === seen.owner && before.type === seen.type;
+): OwnSighting {
   return {
-    keyBytes: before?.keyBytes ?? keyBytes,
-    resource: before?.resource ?? classify(seen.key),
+    keyBytes,
+    resource: classify(seen.key),
     type: seen.type,
     owner: seen.owner,
-    expiresMonoMs: seen.leftMs === null ? null : time.monoMs + seen.leftMs,
-    firstSeenMonoMs: same ? before.firstSeenMonoMs : time.monoMs,
-    firstSeenUs: same ? before.firstSeenUs : time.serverUs,
+    expiresMonoMs: expiryOf(seen, time),
+    firstSeenMonoMs: time.monoMs,
+    firstSeenUs: time.serverUs,
     lastSeenUs: time.serverUs,
     sweep: time.sweep,
   };
+}
+
+/**
+ * A further look at a key. The same owner keeps its first time; a key whose owner cannot be read keeps it as long
+ * as the type stays.
+ */
+export function sightAgain(sighting: OwnSighting, seen: StepKey, time: SightingTime): void {
+  if (sighting.owner !== seen.owner || sighting.type !== seen.type) {
+    sighting.firstSeenMonoMs = time.monoMs;
+    sighting.firstSeenUs = time.serverUs;
+  }
+  sighting.type = seen.type;
+  sighting.owner = seen.owner;
+  sighting.expiresMonoMs = expiryOf(seen, time);
+  sighting.lastSeenUs = time.serverUs;
+  sighting.sweep = time.sweep;
+}
+
+function expiryOf({ leftMs }: StepKey, { monoMs }: SightingTime): number | null {
+  return leftMs === null ? null : monoMs + leftMs;
 }
 
 /** The sighting as it is shown. */

@@ -18,7 +18,7 @@ export interface SweepTools {
   readonly view: KeyspaceView;
   readonly size: StepSize;
   readonly pattern: Buffer;
-  readonly matches: (key: Buffer) => boolean;
+  readonly matches: (keyBytes: string) => boolean;
   readonly clock: Clock;
   readonly limits: SweepLimits;
   /** Asked between two steps: whether to give up. */
@@ -106,7 +106,8 @@ class Sweep {
     const { view, matches, clock } = this.#tools;
     const time = { monoMs, serverUs: serverUs ?? Math.round(clock.wallMs() * 1000) };
     for (const seen of keys) {
-      if (matches(seen.key) && view.see(seen, time)) this.counts.keys += 1;
+      const keyBytes = seen.key.toString('latin1');
+      if (matches(keyBytes) && view.see(keyBytes, seen, time)) this.counts.keys += 1;
     }
   }
 }

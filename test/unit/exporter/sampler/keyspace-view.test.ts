@@ -12,7 +12,15 @@ function key(name: string, leftMs: number | null = null, owner: string | null = 
 }
 
 function view() {
-  const made = new KeyspaceView(createResourceClassifier());
+  const keyspace = new KeyspaceView(createResourceClassifier());
+  const see = (seen: StepKey, time: { monoMs: number; serverUs: number }) =>
+    keyspace.see(seen.key.toString('latin1'), seen, time);
+  const made = {
+    see,
+    begin: (fresh: boolean) => keyspace.begin(fresh),
+    end: (done: boolean, nowMs: number, maxKeys: number) => keyspace.end(done, nowMs, maxKeys),
+    values: () => keyspace.values(),
+  };
   const at = (monoMs: number) => ({ monoMs, serverUs: monoMs * 1000 });
   const names = () => [...made.values()].map(({ keyBytes }) => keyBytes).sort();
   return { made, at, names };
