@@ -78,6 +78,9 @@ export const RELEASE_DECODERS: Decoders<ReleaseReply> = {
 
 export const CHECK_DECODERS: Decoders<CheckReply> = { held, ...sharedByHolders };
 
+/** The one word that a sample begins with. */
+export const SAMPLED = 'sampled';
+
 /** @throws RedisLockError `bad_reply`, `invalid_option` */
 export function decodeAcquire(reply: unknown): AcquireReply {
   return decode<AcquireReply>('acquire', ACQUIRE_DECODERS, reply);
@@ -108,7 +111,7 @@ export function decodeSample(reply: unknown): SampleReply {
     return decode<never>('sample', {}, Buffer.isBuffer(reply) ? latin1(reply) : reply);
   const fields = new Fields('sample', reply);
   const [word, cursor, serverUs, names, lefts, owners] = fields.take(6);
-  if (latin1(word) !== 'sampled' || !Array.isArray(names) || !Array.isArray(lefts)) throw fields.fault();
+  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw fields.fault();
   const cursorDigits = latin1(cursor);
   if (!/^\d{1,20}$/.test(cursorDigits)) throw fields.fault();
   const sample = { cursor: cursorDigits, serverUs: fields.whole(latin1(serverUs)), vanished: 0, moved: 0 };

@@ -69,7 +69,7 @@ export interface SampledKey {
   key: Buffer;
   /** Counted from the sample's `serverUs`. */
   leftMs: number | null;
-  /** Redis's name of the type: `string`, `hash`, `list` ...; `null` where finding it would cost a call and owners were not asked for. */
+  /** Redis's name of the type: `string`, `hash`, `list` ...; `null` when owners were not asked for, as it costs a call for each key. */
   type: string | null;
   /** First 16 hex digits of the SHA-1 of the value; `null` when not asked for, not a string, or too large to read. */
   owner: string | null;

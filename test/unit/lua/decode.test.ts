@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { RedisLockError } from '../../../contract/errors.js';
+import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from '../../../lua/decode.js';
+
+const US = '1700000000123456';
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const sample = (...parts: unknown[]) => [bytes('sampled'), ...parts];
+
+function thrown(run: () => unknown): RedisLockError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof RedisLockError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('replies as values', () => {
+  it.each([
+    [
+      decodeAcquire,
+      `granted ${US} 0000000000000017`,
+      { word: 'granted', serverUs: 1700000000123456, fence: 17 },
+    ],
+    [decodeAcquire, `granted ${US} -`, { word: 'granted', serverUs: 1700000000123456, fence: null }],
+    [
+      decodeAcquire,
+      `own ${US} 9007199254740991 ${US} -`,
+      {
+        word: 'own',
+        serverUs: 1700000000123456,
+        fence: Number.MAX_SAFE_INTEGER,
+        grantUs: 1700000000123456,
+        leftMs: null,
+      },
+    ],
+    [decodeAcquire, `held ${US} 0`, { word: 'held', serverUs: 1700000000123456, leftMs: 0 }],
+    [decodeAcquire, 'wrong_type fence', { word: 'wrong_type', of: 'fence' }],
+    [decodeRenew, `renewed ${US}`, { word: 'renewed', serverUs: 1700000000123456 }],
+    [
+      decodeRelease,
+      `stolen ${US} 3 ${US}`,
+      { word: 'stolen', serverUs: 1700000000123456, latestFence: 3, latestGrantUs: 1700000000123456 },
+    ],
+    [
+      decodeCheck,
+      `expired ${US} - -`,
+      { word: 'expired', serverUs: 1700000000123456, latestFence: null, latestGrantUs: null },
+    ],
+  ])('%o reads %s', (decode, reply, value) => {
+    expect(decode(reply)).toEqual(value);
+  });
+});
+
+describe('what no script answers is refused', () => {
+  it.each([
+    'secret-token',
+    'renewed 1',
+    '',
+    'granted',
+    `granted ${US}`,
+    `granted ${US} - -`,
+    `granted ${US}  -`,
+    'granted x -',
+    'granted - -',
+    'granted -1 -',
+    'granted 1e15 -',
+    `granted ${US} 9007199254740992`,
+    `granted ${US} 12345678901234567`,
+    'wrong_type token',
+    'bad_argument',
+    'bad_argument secret token',
+    'bad_argument $ecret',
+    'constructor 1',
+    null,
+    7,
+    ['granted', US, '-'],
+    Buffer.from(`granted ${US} -`),
+  ])('%j', (reply) => {
+    const error = thrown(() => decodeAcquire(reply));
+    expect(error.id).toBe('bad_reply');
+    expect(error.message).not.toContain('ecret');
+  });
+
+  it.each([decodeAcquire, decodeRenew, decodeRelease, decodeCheck])(
+    '%o names a refused argument',
+    (decode) => {
+      const error = thrown(() => decode('bad_argument leaseMs'));
+      expect(error.id).toBe('invalid_option');
+      expect(error.message).toContain('leaseMs');
+    },
+  );
+});
+
+describe('a sample', () => {
+  const head = [bytes('18446744073709551615'), bytes(US)];
+
+  it('keeps a cursor beyond 2^53 and the bytes of names', () => {
+    const key = Buffer.from([0xff, 0x00, 0x7b, 0x20]);
+    const reply = sample(...head, [key, bytes('b')], [5, -1], bytes('0123456789abcdef :hash'));
+    expect(decodeSample(reply)).toEqual({
+      cursor: '18446744073709551615',
+      serverUs: 1700000000123456,
+      vanished: 0,
+      moved: 0,
+      keys: [
+        { key, leftMs: 5, type: 'string', owner: '0123456789abcdef' },
+        { key: bytes('b'), leftMs: null, type: 'hash', owner: null },
+      ],
+    });
+  });
+
+  it('counts keys that vanished or moved, and leaves out fence keys', () => {
+    const names = ['a', 'b', 'c', 'app:redis-lock-fence:{a}', 'd'].map(bytes);
+    const read = decodeSample(sample(...head, names, [-2, -3, -2, 7, 7], bytes('')));
+    expect(read).toMatchObject({ vanished: 2, moved: 1 });
+    expect(read.keys).toEqual([{ key: bytes('d'), leftMs: 7, type: null, owner: null }]);
+  });
+
+  it('of no keys is empty, with and without owners', () => {
+    expect(decodeSample(sample(...head, [], [], bytes(''))).keys).toEqual([]);
+  });
+
+  it('takes an expiry beyond 2^53 and numbers as text', () => {
+    const read = decodeSample(
+      sample(...head, [bytes('a'), bytes('b')], [2 ** 60, bytes('12')], bytes('- -')),
+    );
+    expect(read.keys.map(({ leftMs }) => leftMs)).toEqual([Number.MAX_SAFE_INTEGER, 12]);
+    expect(read.keys.map(({ type }) => type)).toEqual(['string', 'string']);
+  });
+
+  it.each([
+    [[]],
+    [sample(...head, [bytes('a')], [], bytes(''))],
+    [sample(...head, [bytes('a')], [5], bytes('- -'))],
+    [sample(...head, [bytes('a')], [-4], bytes('-'))],
+    [sample(...head, [bytes('a')], [Number.NaN], bytes('-'))],
+    [sample(...head, [bytes('a')], [1.5], bytes('-'))],
+    [sample(...head, [bytes('a')], [bytes('')], bytes('-'))],
+    [sample(...head, [bytes('a')], [5], bytes('0123456789ABCDEF'))],
+    [sample(...head, ['a'], [5], bytes('-'))],
+    [sample(...head, bytes('a'), [5], bytes('-'))],
+    [sample(bytes('-1'), bytes(US), [], [], bytes(''))],
+    [sample(bytes('0'), bytes('now'), [], [], bytes(''))],
+    [[bytes('granted'), ...head, [], [], bytes('')]],
+    [bytes('sampled')],
+    [null],
+  ])('of another shape is refused: %j', (reply) => {
+    expect(thrown(() => decodeSample(reply)).id).toBe('bad_reply');
+  });
+
+  it('names a refused argument', () => {
+    expect(thrown(() => decodeSample(bytes('bad_argument count'))).message).toContain('count');
+  });
+});
