@@ -21,7 +21,8 @@ interface Occurrence {
 const SHORT_HELP = '-h';
 
 /**
- * Takes the command line apart. `--flag=value` and `--flag value` are the same; a switch may stand alone. All
+ * Takes the command line apart. `--flag=value` and `--flag value` are the same; a switch may stand alone. Of a
+ * flag that takes one value and is given twice the last counts, so that a wrapper's flags can be overruled. All
  * faults are found, not only the first. A value is never repeated in a fault here: it may be a secret in the
  * wrong place.
  */
@@ -31,11 +32,10 @@ export function readFlags(argv: readonly string[]): FlagsReading {
   for (const [option, spec] of Object.entries(OPTIONS) as [OptionName, OptionSpec][]) {
     const own = occurrences.filter(({ flag }) => flag === spec.flag);
     if (own.length === 0 || spec.flag === null) continue;
-    if (own.length > 1 && spec.count !== 'many') faults.push(`${spec.flag} is given ${own.length} times`);
     const texts = own.map(({ value }) => value ?? (spec.form === 'switch' ? 'true' : undefined));
     const found = texts.filter((text) => text !== undefined);
     if (found.length < texts.length) faults.push(`${spec.flag} needs a value: ${spec.range}`);
-    else given.push({ option, texts: found, origin: spec.flag });
+    else given.push({ option, texts: spec.count === 'many' ? found : found.slice(-1), origin: spec.flag });
   }
   const asked = new Map(occurrences.map(({ flag, value }) => [flag, value]));
   faults.push(...actionFaults(occurrences));
@@ -53,7 +53,6 @@ function actionFaults(occurrences: readonly Occurrence[]): string[] {
   return Object.values(ACTIONS).flatMap(({ flag, value }) => {
     const own = occurrences.filter((occurrence) => occurrence.flag === flag);
     if (value === null) return own.some((one) => one.value !== undefined) ? [`${flag} takes no value`] : [];
-    if (own.length > 1) return [`${flag} is given ${own.length} times`];
     return own.some((one) => !one.value) ? [`${flag} needs a value: ${value}`] : [];
   });
 }

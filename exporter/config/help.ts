@@ -11,6 +11,7 @@ export function helpText(): string {
     '',
     'Shows what happens to Redis locks as Prometheus metrics: from events of lock clients, and by sampling Redis.',
     'A flag wins over its variable, that over the YAML file (keys are the flags without dashes), that over the default.',
+    'Of a flag given twice the last counts.',
     '',
   ];
   const settings = Object.values(OPTIONS).map((spec: OptionSpec) => helpOf(spec));

@@ -164,7 +164,8 @@ export const OPTIONS = {
     count: 'optional',
     range: 'path',
     description:
-      'File that holds the bearer token which the local listener asks for; one line end is dropped.',
+      'File with bearer tokens, one a line: any of them opens the local listener. Read again while running, so ' +
+      'that tokens can be changed one after the other.',
     usedBy: 'http',
     read: readPath,
   }),

@@ -70,7 +70,7 @@ export interface Sampler {
 /** Which locks {@link Sampler.find} gives. */
 export interface LocksQuery {
   /** Only of this resource. */
-  readonly resource: string | undefined;
+  readonly resource?: string;
   readonly limit: number;
 }
 

@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer';
+import type { FoundLocks, LocksQuery, SamplerState } from './sampler/sampler.js';
+import type { SampledLock } from './sampler/sighting.js';
+
+/** One lock in the answer of `/api/v1/locks`. */
+export interface ShownLock {
+  /** Lock id. */
+  readonly lock: string;
+  readonly resource: string;
+  readonly type: string | null;
+  /** `null`: without expiry. */
+  readonly leftMs: number | null;
+  readonly owner: string | null;
+  /** Redis's clock when the present owner was first seen, and at the last look. */
+  readonly firstSeenUs: number;
+  readonly lastSeenUs: number;
+  /** Only with `--reveal-keys`; base64 where the key is no UTF-8. */
+  readonly key?: string;
+  readonly keyBase64?: string;
+}
+
+/** The answer of `/api/v1/locks`. Without a good sample `locks` is empty, and `sample` and `reason` say why. */
+export interface LocksAnswer {
+  readonly store: string;
+  readonly sample: SamplerState['status'] | 'off';
+  readonly reason: string | null;
+  /** Wall time of the sample; `null` without a good one. */
+  readonly takenAtMs: number | null;
+  readonly truncated: boolean;
+  /** Locks that fit the query, those beyond the limit included. */
+  readonly matching: number;
+  readonly locks: readonly ShownLock[];
+}
+
+/** What the answer is made of. */
+export interface LocksSource {
+  state(): SamplerState;
+  find(query: LocksQuery): FoundLocks;
+}
+
+/** Answers `/api/v1/locks`. @param source undefined when sampling is off */
+export function answerLocks(
+  query: LocksQuery,
+  store: string,
+  source: LocksSource | undefined,
+  revealKeys: boolean,
+): LocksAnswer {
+  const state = source?.state();
+  const good = state?.status === 'ok' ? state.last : undefined;
+  const { matching, locks } = source?.find(query) ?? { matching: 0, locks: [] };
+  return {
+    store,
+    sample: state?.status ?? 'off',
+    reason: state?.reason ?? null,
+    takenAtMs: good?.takenAtMs ?? null,
+    truncated: good?.truncated ?? false,
+    matching,
+    locks: locks.map((lock) => showLock(lock, revealKeys)),
+  };
+}
+
+function showLock({ id, key, ...facts }: SampledLock, revealKeys: boolean): ShownLock {
+  const shown = { lock: id, ...facts };
+  if (!revealKeys) return shown;
+  return isUtf8(key) ? { ...shown, key: key.toString() } : { ...shown, keyBase64: key.toString('base64') };
+}

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock, Random } from '../contract/clock.js';
+import { createResourceClassifier } from '../contract/resource.js';
+import { loadLockScripts } from '../lua/scripts.js';
+import type { Log } from './cli/log.js';
+import type { Settings } from './config/settings.js';
+import { type Listener, listen } from './http/listen.js';
+import { createLocalApp } from './http/local-app.js';
+import { createMetricsApp } from './http/metrics-app.js';
+import { createIngest, type Ingest } from './ingest/ingest.js';
+import type { IngestPorts } from './ingest/ports.js';
+import { IngestTally } from './ingest-tally.js';
+import { createLedger, type Ledger } from './ledger/ledger.js';
+import { answerLocks } from './locks-answer.js';
+import type { Metrics } from './metrics/ports.js';
+import { createMetrics } from './metrics/recorder.js';
+import { type ReadFile, redisSettings } from './redis-settings.js';
+import { createCommandStep } from './sampler/command-step.js';
+import { connectSampler, type SampleRedis } from './sampler/connection.js';
+import { cronSchedule } from './sampler/cron-schedule.js';
+import { createFallbackStep } from './sampler/fallback-step.js';
+import { createSampler, type Sampler, type SamplerState } from './sampler/sampler.js';
+import { createScriptStep } from './sampler/script-step.js';
+import { answerStatus, type Listeners } from './status-answer.js';
+import { createTokenSource } from './token-file.js';
+
+/** What an exporter needs of the process around it. */
+export interface ExporterSurroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly version: string;
+  readonly readFile: ReadFile;
+  /** Add Node's process metrics. Default true; each true starts watches that last with the process. */
+  readonly processMetrics?: boolean;
+}
+
+/** An exporter that listens and samples. Several may live in one process. */
+export interface RunningExporter {
+  /** `http://host:port`, with the real port. */
+  readonly metricsAddress: string;
+  /** The same, or `unix:/path`. */
+  readonly localAddress: string;
+  /**
+   * Ends it in order: sampling; after the grace, in which events are still taken and metrics served, the local
+   * listener, which refuses with 503 from then on; the metrics last. May be repeated. Never rejects.
+   */
+  stop(): Promise<void>;
+}
+
+/** As many holds as the detection of overlaps is meant for; about 300 bytes each. */
+const MAX_HOLDS = 200_000;
+/** Requests under way at the end have this long. */
+const CLOSE_GRACE_MS = 1000;
+const FORGET_EVERY_MS = 60_000;
+
+/**
+ * Builds an exporter from its parts and starts it.
+ * @throws RedisLockError `listen_failed`; nothing is left running then
+ */
+export async function startExporter(
+  settings: Settings,
+  around: ExporterSurroundings,
+): Promise<RunningExporter> {
+  const exporter = new Exporter(settings, around);
+  await exporter.start();
+  return exporter;
+}
+
+class Exporter implements RunningExporter {
+  readonly #settings: Settings;
+  readonly #around: ExporterSurroundings;
+  readonly #epoch = randomUUID();
+  readonly #startedAtMs: number;
+  readonly #startedMonoMs: number;
+  readonly #metrics: Metrics;
+  readonly #tally: IngestTally;
+  readonly #ledger: Ledger;
+  readonly #ingest: Ingest;
+  readonly #sampling: Sampling | undefined;
+  #metricsListener: Listener | undefined;
+  #localListener: Listener | undefined;
+  #phase: 'starting' | 'serving' | 'closing' = 'starting';
+  #stopped: Promise<void> | undefined;
+
+  constructor(settings: Settings, around: ExporterSurroundings) {
+    const { clock, version, processMetrics = true } = around;
+    const firstIncrementHoldMs = settings.firstIncrementHoldMs;
+    this.#settings = settings;
+    this.#around = around;
+    this.#startedAtMs = clock.wallMs();
+    this.#startedMonoMs = clock.monoMs();
+    this.#metrics = createMetrics({ clock, version, firstIncrementHoldMs, processMetrics });
+    this.#tally = new IngestTally(this.#metrics.counters);
+    this.#ledger = createLedger({ maxHolds: MAX_HOLDS });
+    this.#ingest = createIngest({
+      store: settings.store,
+      epoch: this.#epoch,
+      clock,
+      ports: this.#ingestPorts(),
+    });
+    this.#sampling =
+      settings.sampleMode === 'off' ? undefined : makeSampling(settings, around, this.#metrics);
+  }
+
+  get metricsAddress(): string {
+    return urlOf(this.#metricsListener);
+  }
+
+  get localAddress(): string {
+    return urlOf(this.#localListener);
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#listen();
+    } catch (error) {
+      await this.#closeAll();
+      throw error;
+    }
+    this.#phase = 'serving';
+    this.#sampling?.sampler.start();
+    this.#forgetIdle();
+    const { metrics, local } = this.#listeners();
+    this.#around.log.info('listening', { metrics, local, store: this.#settings.store });
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #listen(): Promise<void> {
+    const { clock } = this.#around;
+    const options = { clock, reportFault: this.#reportFault };
+    this.#metricsListener = await listen(this.#metricsApp(), this.#settings.metricsListen, options);
+    this.#localListener = await listen(this.#localApp(), this.#settings.localListen, options);
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, log } = this.#around;
+    await this.#sampling?.sampler.stop();
+    log.debug('sampling has ended; events are still taken', { graceMs: this.#settings.shutdownGraceMs });
+    await new Promise<void>((resolve) => clock.setTimer(resolve, this.#settings.shutdownGraceMs));
+    await this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
+    this.#phase = 'closing';
+    await this.#sampling?.sampler.stop();
+    this.#sampling?.redis.close();
+    await this.#localListener?.close(CLOSE_GRACE_MS);
+    await this.#metricsListener?.close(CLOSE_GRACE_MS);
+  }
+
+  #metricsApp() {
+    return createMetricsApp({
+      clock: this.#around.clock,
+      reportFault: this.#reportFault,
+      renderMetrics: () => this.#metrics.render(),
+      contentType: this.#metrics.contentType,
+      isReady: () => this.#phase === 'serving',
+    });
+  }
+
+  #localApp() {
+    const { clock, readFile } = this.#around;
+    const { store, revealKeys, tokenFile } = this.#settings;
+    return createLocalApp({
+      clock,
+      reportFault: this.#reportFault,
+      receiveBatch: (body) => this.#ingest.receive(body),
+      status: () => this.#status(),
+      locks: (query) => answerLocks(query, store, this.#sampling?.sampler, revealKeys),
+      counters: this.#tally,
+      isClosing: () => this.#phase === 'closing',
+      ...(tokenFile === undefined ? {} : { tokens: createTokenSource(tokenFile, readFile, clock) }),
+    });
+  }
+
+  #ingestPorts(): IngestPorts {
+    return {
+      events: {
+        applyEvent: (event, { store, serverId }) => {
+          this.#metrics.recordEvent(event, store);
+          for (const finding of this.#ledger.observe(event, { store, serverId })) {
+            this.#metrics.recordFinding(finding);
+          }
+        },
+      },
+      // Holds and heartbeats are for the ledger's findings that need a sample; none of them is built yet.
+      holds: { applyHolds() {} },
+      heartbeat: { heartbeat() {} },
+      counters: this.#tally,
+      reportFault: this.#reportFault,
+    };
+  }
+
+  #status() {
+    const { clock, version } = this.#around;
+    return answerStatus({
+      settings: this.#settings,
+      epoch: this.#epoch,
+      version,
+      startedAtMs: this.#startedAtMs,
+      upMs: clock.monoMs() - this.#startedMonoMs,
+      sampler: this.#sampling?.sampler.state(),
+      ingest: this.#tally.counts(),
+      ledger: this.#ledger.size(),
+      listeners: this.#listeners(),
+    });
+  }
+
+  #listeners(): Listeners {
+    return { metrics: this.metricsAddress, local: this.localAddress };
+  }
+
+  #forgetIdle(): void {
+    if (this.#phase === 'closing') return;
+    this.#ingest.forgetIdle();
+    this.#around.clock.setTimer(() => this.#forgetIdle(), FORGET_EVERY_MS);
+  }
+
+  /** The stack holds no values; the message of an unknown error could. */
+  #reportFault = (error: unknown): void => {
+    const name = error instanceof Error ? error.name : typeof error;
+    const stack = error instanceof Error ? error.stack?.split('\n').slice(1).join('\n') : undefined;
+    this.#around.log.error('a fault of this program', { name, stack });
+  };
+}
+
+interface Sampling {
+  readonly sampler: Sampler;
+  readonly redis: SampleRedis;
+}
+
+function makeSampling(settings: Settings, around: ExporterSurroundings, port: Metrics): Sampling {
+  const { clock, random, log, readFile } = around;
+  const { store, keyPrefixes, resourceRules, sampleSchedule, sampleDuty } = settings;
+  const redis = connectSampler({ ...redisSettings(settings, readFile), clock, random });
+  const sampler = createSampler({
+    store,
+    redis,
+    step: createFallbackStep(
+      createScriptStep(redis, loadLockScripts(), clock),
+      createCommandStep(redis, clock),
+    ),
+    keyPrefixes,
+    classify: createResourceClassifier(resourceRules, keyPrefixes),
+    schedule: cronSchedule(sampleSchedule, clock, random),
+    dutyShare: sampleDuty,
+    clock,
+    port,
+    onChange: (state) => logSampling(log, state),
+  });
+  return { sampler, redis };
+}
+
+function logSampling(log: Log, { status, reason, last }: SamplerState): void {
+  if (status === 'ok') log.info('sampling works', { keys: last?.known, truncated: last?.truncated });
+  else log.warn('sampling does not work; sampled metrics are withdrawn', { status, reason });
+}
+
+function urlOf(listener: Listener | undefined): string {
+  const address = listener?.address ?? '';
+  return address === '' || address.startsWith('unix:') ? address : `http://${address}`;
+}
