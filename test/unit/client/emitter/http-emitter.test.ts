@@ -164,6 +164,21 @@ describe('what the exporter is told of holds', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('takes any batch for a heartbeat', async () => {
+    const exporter = await startExporter();
+    const { channel, source, clock } = open({ url: exporter.url });
+    source.held = [hold(1)];
+    channel.holdsChanged();
+    await clock.advance(600);
+    channel.emit(pending(1, true));
+    await exporter.until(() => exporter.batches.length === 1);
+    await settled(channel);
+    await clock.advance(999);
+    expect(exporter.batches).toHaveLength(1);
+    await clock.advance(1);
+    await exporter.until(() => exporter.batches.length === 2);
+  });
+
   it('is told the full set at once when its answer shows a new epoch, also when nothing is held', async () => {
     const exporter = await startExporter();
     const { channel, source } = open({ url: exporter.url });
@@ -209,10 +224,14 @@ describe('what the exporter is told of holds', () => {
 
   it('loses no events to a set of holds that it refuses', async () => {
     const exporter = await startExporter();
-    exporter.misbehave = ({ holds }) => (holds?.length ? { kind: 'answer', status: 400 } : undefined);
     const { channel, source } = open({ url: exporter.url });
+    exporter.misbehave = ({ holds, seq }) => {
+      // Waiting when the refusal comes, so that it could travel with the next try to tell the holds.
+      if (seq === 1) channel.emit(pending(2, true));
+      return holds?.length ? { kind: 'answer', status: 400 } : undefined;
+    };
     source.held = [hold(1)];
-    for (const number of range(5)) {
+    for (const number of [1, 3, 4, 5]) {
       channel.emit(pending(number, true));
       await settled(channel);
     }
