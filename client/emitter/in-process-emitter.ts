@@ -7,7 +7,7 @@ import { type ChannelStats, EventTally } from './event-tally.js';
 import { Warnings, warnThroughNode } from './warnings.js';
 
 /** Takes events in the order they were emitted. While a promise that it gave is pending, it is not called again. */
-export type EventSink = (events: LockEvent[]) => void | Promise<void>;
+export type EventHandler = (events: LockEvent[]) => void | Promise<void>;
 
 /** How much is kept for a slow sink, and who is told of its failures. */
 export interface InProcessEmitterOptions {
@@ -29,7 +29,7 @@ export interface InProcessEmitter extends Emitter {
  * that failed count as `refused`. Not called for heartbeats and holds.
  */
 export function createInProcessEmitter(
-  sink: EventSink,
+  sink: EventHandler,
   options: InProcessEmitterOptions = {},
 ): InProcessEmitter {
   const { queueLimit = DEFAULT_QUEUE_LIMIT, clock = systemClock(), onWarning = warnThroughNode } = options;
@@ -38,7 +38,7 @@ export function createInProcessEmitter(
 }
 
 class InProcessChannel implements EventChannel {
-  readonly #sink: EventSink;
+  readonly #sink: EventHandler;
   readonly #clock: Clock;
   readonly #warnings: Warnings;
   readonly #tally = new EventTally();
@@ -49,7 +49,7 @@ class InProcessChannel implements EventChannel {
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(sink: EventSink, queueLimit: number, clock: Clock, warnings: Warnings) {
+  constructor(sink: EventHandler, queueLimit: number, clock: Clock, warnings: Warnings) {
     this.#sink = sink;
     this.#clock = clock;
     this.#warnings = warnings;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { EventSink } from '../../../../client/emitter/in-process-emitter.js';
+import type { EventHandler } from '../../../../client/emitter/in-process-emitter.js';
 import { createInProcessEmitter } from '../../../../client/emitter/in-process-emitter.js';
 import type { LockEvent } from '../../../../contract/event.js';
 import { FakeClock } from '../../../support/clocks.js';
 import { expectBalanced, numbersOf, pending, range, TestSource } from './test-events.js';
 
-function setUp(sink: EventSink, queueLimit = 100) {
+function setUp(sink: EventHandler, queueLimit = 100) {
   const clock = new FakeClock();
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
@@ -24,7 +24,7 @@ describe('createInProcessEmitter', () => {
     expect(channel.stats()).toEqual({ emitted: 3, accepted: 3, rejected: 0, dropped: {}, queued: 0 });
   });
 
-  it.each<[string, EventSink]>([
+  it.each<[string, EventHandler]>([
     [
       'throws',
       () => {
