@@ -1,0 +1,99 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { RefusalNote } from './refusal.js';
+
+/** Why a body is not taken. */
+export type BodyRefusal = RefusalNote<'bad_json' | 'unsupported_media_type' | 'too_large'>;
+
+/** A body read as JSON; why it is refused; or nothing, because the client went away. */
+export type BodyRead =
+  | { readonly value: unknown }
+  | { readonly refusal: BodyRefusal }
+  | { readonly gone: true };
+
+/**
+ * Reads a request's body as JSON, plain or gzipped. Neither the body nor what it inflates to is ever kept beyond
+ * `maxBytes`: reading stops there. Never rejects.
+ */
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<BodyRead> {
+  const misfit = judgeHeaders(request, maxBytes);
+  if (misfit) return { refusal: misfit };
+  const raw = await collect(request, maxBytes);
+  if (!Buffer.isBuffer(raw)) return raw;
+  const plain = encodingOf(request) === 'gzip' ? await inflate(raw, maxBytes) : raw;
+  return Buffer.isBuffer(plain) ? parseJson(plain) : plain;
+}
+
+function judgeHeaders(request: IncomingMessage, maxBytes: number): BodyRefusal | undefined {
+  if (!isJsonType(request.headers['content-type'])) {
+    return refuseType('The Content-Type must be application/json');
+  }
+  if (!['identity', 'gzip'].includes(encodingOf(request))) {
+    return refuseType('The Content-Encoding must be gzip, or left out');
+  }
+  return Number(request.headers['content-length'] ?? 0) > maxBytes ? refuseSize(maxBytes) : undefined;
+}
+
+function isJsonType(header: string | undefined): boolean {
+  return /^application\/json *(; *charset *= *"?utf-?8"? *)?;? *$/i.test(header ?? '');
+}
+
+function encodingOf(request: IncomingMessage): string {
+  return (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+}
+
+function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | BodyRead> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      chunks.length = 0;
+      request.off('data', take);
+      request.pause();
+      resolve({ refusal: refuseSize(maxBytes) });
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('close', () => resolve({ gone: true }));
+    request.once('error', () => resolve({ gone: true }));
+  });
+}
+
+async function inflate(raw: Buffer, maxBytes: number): Promise<Buffer | BodyRead> {
+  try {
+    return await promisify(gunzip)(raw, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return { refusal: tooLarge ? refuseSize(maxBytes) : refuseJson('The body is not whole gzip data') };
+  }
+}
+
+function parseJson(bytes: Buffer): BodyRead {
+  if (bytes.length === 0)
+    return { refusal: refuseJson('The body is empty: it must be a batch of events in JSON') };
+  if (!isUtf8(bytes)) return { refusal: refuseJson('The body is not UTF-8') };
+  try {
+    return { value: JSON.parse(bytes.toString('utf8')) as unknown };
+  } catch {
+    // The parser's own words quote the body.
+    return { refusal: refuseJson('The body is not JSON') };
+  }
+}
+
+function refuseJson(message: string): BodyRefusal {
+  return { id: 'bad_json', message };
+}
+
+function refuseType(message: string): BodyRefusal {
+  return { id: 'unsupported_media_type', message };
+}
+
+function refuseSize(maxBytes: number): BodyRefusal {
+  const message = `The body is larger than ${maxBytes} bytes, after inflation: send fewer events in one batch`;
+  return { id: 'too_large', message };
+}

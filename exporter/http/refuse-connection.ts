@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Refusal } from '../../contract/batch.js';
+
+/**
+ * Ends a connection on which no request could be read: broken HTTP, headers too large, or too slow. Says so in
+ * JSON, unless an answer has begun there already or the client is gone.
+ */
+export function refuseConnection(error: Error, socket: Duplex, answer: ServerResponse | undefined): void {
+  const begun = answer?.headersSent === true && !answer.writableFinished;
+  if (begun || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, refusal] = describeError(error);
+  const body = `${JSON.stringify(refusal)}\n`;
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.on('error', () => {});
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function describeError(error: Error): [status: string, refusal: Refusal] {
+  const code = 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return ['431 Request Header Fields Too Large', refusal('bad_request', 'The headers are too large')];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [
+        '408 Request Timeout',
+        refusal('request_timeout', 'The request did not come to its end in time'),
+      ];
+    default:
+      return ['400 Bad Request', refusal('bad_request', 'This is not an HTTP/1.1 request')];
+  }
+}
+
+function refusal(id: string, message: string): Refusal {
+  return { error: { id, message } };
+}
