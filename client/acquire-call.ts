@@ -2,10 +2,12 @@ import type { AcquireMode, UnknownReason } from '../contract/outcomes.js';
 import { UNKNOWN_REASONS } from '../contract/outcomes.js';
 import type { AcquireReply, Granted, Held, Own } from '../lua/replies.js';
 import type { AcquireArgs } from '../lua/scripts.js';
+import { AcquiredEvent, type AcquireFacts, AcquireFailedEvent } from './acquire-events.js';
 import { type Answer, Command, type CommandListener } from './command.js';
 import { type DeadlineItem, NOT_QUEUED } from './deadline-queue.js';
-import { type AcquireFacts, acquiredEvent, acquireFailedEvent, type ServerStamp } from './events.js';
+import type { ServerStamp } from './events.js';
 import { Hold } from './hold.js';
+import { HoldIdentity } from './hold-identity.js';
 import { Lease } from './lease.js';
 import type { LockName } from './lock-name.js';
 import type { AcquirePlan } from './options.js';
@@ -13,6 +15,7 @@ import type { ClientParts } from './parts.js';
 import { isTransient, type RedisFailure, WRONG_TYPE } from './redis-errors.js';
 import type { AcquireFailure, AcquireResult } from './results.js';
 import { fullJitterMs } from './retry.js';
+import type { ServerTime } from './server-clock.js';
 
 /** How much longer than `waitMs` the answer to the last attempt may take, in ms: a network's round trip with room to spare. */
 export const REPLY_GRACE_MS = 100;
@@ -21,11 +24,6 @@ export const REPLY_GRACE_MS = 100;
 type CallState = 'new' | 'asking' | 'pausing' | 'over';
 
 type OkAnswer = Answer<AcquireReply> & { ok: true };
-
-/** What an acquire call came to: the answer for the caller, and the hold behind a lease. */
-export type CallResult =
-  | { readonly outcome: 'acquired'; readonly lease: Lease; readonly hold: Hold }
-  | AcquireFailure;
 
 /**
  * One call to acquire a lock: all attempts under one token, from the first send to the one outcome. Whatever may have
@@ -44,7 +42,7 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
   /** Business deadline on the monotonic clock. */
   readonly #deadlineMs: number | undefined;
   readonly #traceId: string | undefined;
-  readonly #resolve: (result: CallResult) => void;
+  readonly #resolve: (result: AcquireResult) => void;
   #state: CallState = 'new';
   #attempts = 0;
   #command: Command<AcquireReply> | undefined;
@@ -58,7 +56,7 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     name: LockName,
     plan: AcquirePlan,
     waits: boolean,
-    resolve: (result: CallResult) => void,
+    resolve: (result: AcquireResult) => void,
   ) {
     this.#parts = parts;
     this.#name = name;
@@ -178,20 +176,20 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     this.#hold(reply, sentMs, { serverUs: reply.serverUs, receivedMs, epoch });
   }
 
-  #hold(reply: Granted | Own, sentMs: number, time: ServerStamp & { receivedMs: number }): void {
+  #hold(reply: Granted | Own, sentMs: number, time: ServerTime): void {
+    const identity = new HoldIdentity(this.#name, reply.fence ?? undefined, this.#args.token);
     const hold = new Hold(this.#parts, {
-      name: this.#name,
+      identity,
       args: this.#args,
       plan: this.#plan,
-      fence: reply.fence ?? undefined,
       sentMs,
       grantUs: grantUs(reply, this.#plan.leaseMs),
       time,
     });
     hold.start();
     this.#end();
-    this.#parts.events.emit(acquiredEvent(this.#parts.moment(time), hold, this.#facts(time.receivedMs)));
-    this.#resolve({ outcome: 'acquired', lease: new Lease(this.#parts, hold), hold });
+    this.#parts.events.emit(new AcquiredEvent(identity, this.#facts(time.receivedMs, time)));
+    this.#resolve({ outcome: 'acquired', lease: new Lease(this.#parts, hold) });
   }
 
   #contended(reply: Held, { receivedMs, epoch }: OkAnswer): void {
@@ -245,9 +243,8 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     this.#end();
     if (wasAsking) this.#mustCleanUp = true;
     if (this.#mustCleanUp) this.#parts.cleanUp.start(this.#args);
-    const facts = this.#facts(this.#parts.clock.monoMs());
-    const event = acquireFailedEvent(this.#parts.moment(stamp), this.#name, facts, failure, this.#args.token);
-    this.#parts.events.emit(event);
+    const facts = this.#facts(this.#parts.clock.monoMs(), stamp);
+    this.#parts.events.emit(new AcquireFailedEvent(this.#name, facts, failure, this.#args.token));
     this.#resolve(failure);
   }
 
@@ -259,20 +256,19 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     this.#plan.signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  #facts(nowMs: number): AcquireFacts {
+  #facts(nowMs: number, server: ServerStamp | undefined): AcquireFacts {
     return {
+      atMs: this.#parts.clock.wallMs(),
+
       mode: this.#mode,
       waitMs: nowMs - this.#startMs,
       attempts: this.#attempts,
       plan: this.#plan,
       traceId: this.#traceId,
+      server,
+      epochs: this.#parts.epochs,
     };
   }
-}
-
-/** The result as callers of `tryAcquire` get it. */
-export function publicResult(result: CallResult): AcquireResult {
-  return result.outcome === 'acquired' ? { outcome: 'acquired', lease: result.lease } : result;
 }
 
 /** An answer to a resend tells when the grant was, or what is left of its lease. */

@@ -10,6 +10,7 @@ import {
   type RedisFailure,
 } from './redis-errors.js';
 import type { ServerEpoch, ServerEpochs } from './server-epochs.js';
+import type { WriteBatch } from './write-batch.js';
 
 /** How one command ended. Times are monotonic; `sentMs` is that of the call for a command that was never sent. */
 export type Answer<Reply> =
@@ -44,6 +45,7 @@ export interface CommandRoom {
   readonly epochs: ServerEpochs;
   readonly gate: ReadyGate;
   readonly redis: LockConnection;
+  readonly writes: WriteBatch;
 }
 
 /** `waiting` (for the connection) → `sent` → `over`; `over` at the answer, at the limit, or when abandoned. */
@@ -112,6 +114,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
     this.#sentMs = nowMs;
     this.#listener.onSend?.(nowMs);
     const wasEnded = this.#room.redis.status === 'end';
+    this.#room.writes.begin();
     this.#send().then(
       (reply) => this.#onReply(reply),
       (error) => this.#onError(error, wasEnded),
@@ -119,6 +122,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   }
 
   #onReply(reply: Reply): void {
+    this.#room.writes.end();
     const { clock, epochs } = this.#room;
     this.#settle({
       ok: true,
@@ -130,6 +134,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   }
 
   #onError(error: unknown, wasEnded: boolean): void {
+    this.#room.writes.end();
     const failure = explainFailure(error);
     this.#settle(this.#failed(wasEnded ? { ...failure, notDone: true } : failure, this.#room.clock.monoMs()));
   }

@@ -1,17 +1,18 @@
 import type { Hold as HoldReport } from '../contract/batch.js';
-import { ownerDigest } from '../contract/lock-id.js';
+
 import type { LostBy } from '../contract/outcomes.js';
 import type { CheckReply, NotOwned, ReleaseReply } from '../lua/replies.js';
 import type { AcquireArgs } from '../lua/scripts.js';
 import { latestGrant, needsCleanUp, notOwned, releaseResult } from './answers.js';
-import { type Answer, ask } from './command.js';
+import { type Answer, ask, Command } from './command.js';
 import { type DeadlineItem, NOT_QUEUED } from './deadline-queue.js';
 import { LeaseLostError } from './errors.js';
-import { checkEvent, type LatestGrant, lostEvent, releaseEvent } from './events.js';
-import type { LockName } from './lock-name.js';
+import { checkEvent, type LatestGrant, lostEvent } from './events.js';
+import type { HoldIdentity } from './hold-identity.js';
 import type { AcquirePlan } from './options.js';
 import type { ClientParts } from './parts.js';
 import { WRONG_TYPE } from './redis-errors.js';
+import { ReleasedEvent } from './release-event.js';
 import { Renewal } from './renewal.js';
 import type { CheckResult, ReleaseResult, RenewResult } from './results.js';
 import { ServerClock, type ServerTime } from './server-clock.js';
@@ -20,10 +21,10 @@ import { Watchdog } from './watchdog.js';
 
 /** What a grant brought. Times are monotonic, in ms. */
 export interface Grant {
-  readonly name: LockName;
+  readonly identity: HoldIdentity;
   readonly args: AcquireArgs;
   readonly plan: AcquirePlan;
-  readonly fence: number | undefined;
+
   /** When the granting command was sent: the lease counts from here. */
   readonly sentMs: number;
   /** Redis's clock at the grant. */
@@ -71,7 +72,6 @@ export class Hold implements DeadlineItem {
   #controller: AbortController | undefined;
   #renewal: Renewal | undefined;
   #release: Promise<ReleaseResult> | undefined;
-  #owner: string | undefined;
 
   constructor(parts: ClientParts, grant: Grant) {
     this.#parts = parts;
@@ -92,18 +92,12 @@ export class Hold implements DeadlineItem {
     this.#watchdog?.plan();
   }
 
-  get name(): LockName {
-    return this.grant.name;
+  get identity(): HoldIdentity {
+    return this.grant.identity;
   }
 
   get fence(): number | undefined {
-    return this.grant.fence;
-  }
-
-  /** Digest of the owner token. */
-  get owner(): string {
-    this.#owner ??= ownerDigest(this.grant.args.token);
-    return this.#owner;
+    return this.grant.identity.fence;
   }
 
   /** The lease last asked for. */
@@ -254,7 +248,7 @@ export class Hold implements DeadlineItem {
   #checked(answer: Answer<CheckReply>): CheckResult {
     const stamp = this.learn(answer);
     const tell = (result: Exclude<CheckResult, { outcome: 'ended' }>, latest: LatestGrant = {}) => {
-      this.#parts.events.emit(checkEvent(this.#parts.moment(stamp), this, result, latest));
+      this.#parts.events.emit(checkEvent(this.#parts.moment(stamp), this.identity, result, latest));
     };
     if (!answer.ok) {
       const result = {
@@ -297,13 +291,19 @@ export class Hold implements DeadlineItem {
     return this.#release;
   }
 
-  async #sendRelease(): Promise<ReleaseResult> {
+  #sendRelease(): Promise<ReleaseResult> {
     const settled = this.#settle();
-    const { parts, args } = { parts: this.#parts, args: this.grant.args };
-    const answer = await ask(parts, parts.commandTimeoutMs, () => parts.scripts.release(parts.redis, args));
+    const { scripts, redis, commandTimeoutMs } = this.#parts;
+    return new Promise((resolve) => {
+      const onAnswer = (answer: Answer<ReleaseReply>) => resolve(this.#end(answer, settled));
+      new Command(this.#parts, { onAnswer }, commandTimeoutMs, () => scripts.release(redis, this.grant.args));
+    });
+  }
+
+  #end(answer: Answer<ReleaseReply>, settled: Settled): ReleaseResult {
     const result = this.#released(answer, settled);
     this.#to('ended');
-    parts.holds.delete(this);
+    this.#parts.holds.delete(this);
     return result;
   }
 
@@ -314,7 +314,7 @@ export class Hold implements DeadlineItem {
     this.#watchdog?.stop();
     this.#parts.deadlines.cancel(this);
     this.#peakUse = Math.max(this.#peakUse, (nowMs - this.#confirmedMs) / this.#leaseMs);
-    this.#parts.shedding?.observe(this.name.resource, this.#peakUse, nowMs);
+    this.#parts.shedding?.observe(this.identity.name.resource, this.#peakUse, nowMs);
     const { sentMs } = this.grant;
     return {
       atMs: nowMs,
@@ -334,8 +334,9 @@ export class Hold implements DeadlineItem {
     }
     if (needsCleanUp(answer)) this.#parts.cleanUp.start(this.grant.args);
     this.#parts.events.emit(
-      releaseEvent(this.#parts.moment(stamp), this, result, {
-        ...latestGrant(gone),
+      new ReleasedEvent(this.identity, result, {
+        atMs: this.#parts.clock.wallMs(),
+
         holdMs: settled.holdMs,
         leaseMs: this.#leaseMs,
         renewals: this.#renewals,
@@ -343,6 +344,9 @@ export class Hold implements DeadlineItem {
         lost: this.#loss !== undefined,
         settledUs,
         loopDelayMs: settled.loopDelayMs,
+        latest: gone && latestGrant(gone),
+        server: stamp,
+        epochs: this.#parts.epochs,
       }),
     );
     return result;
@@ -372,7 +376,7 @@ export class Hold implements DeadlineItem {
     const sinceGrantMs = nowMs - this.grant.sentMs;
     const latest = latestGrant(answer);
     this.#lostBy = by;
-    this.#loss = new LeaseLostError(this.name, {
+    this.#loss = new LeaseLostError(this.identity.name, {
       by,
       sinceGrantMs,
       fence: this.fence,
@@ -381,7 +385,7 @@ export class Hold implements DeadlineItem {
     const stamp = answer &&
       this.#serverClock.epoch && { serverUs: answer.serverUs, epoch: this.#serverClock.epoch };
     const facts = { by, sinceGrantMs, leaseMs: this.#leaseMs, loopDelayMs, ...latest };
-    this.#parts.events.emit(lostEvent(this.#parts.moment(stamp), this, facts));
+    this.#parts.events.emit(lostEvent(this.#parts.moment(stamp), this.identity, facts));
     this.#controller?.abort(this.#loss);
   }
 
@@ -391,11 +395,13 @@ export class Hold implements DeadlineItem {
 
   /** As heartbeats report it. */
   report(current: ServerEpoch, nowMs: number): HoldReport {
-    const { name, fence, grant } = this;
+    const { fence, grant } = this;
+    const { name, owner } = this.identity;
+
     const { id } = grant.time.epoch;
     return {
       lock: name.lock,
-      owner: this.owner,
+      owner,
       resource: name.resource,
       ...(fence === undefined ? {} : { fence }),
       grantUs: grant.grantUs,

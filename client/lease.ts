@@ -23,12 +23,12 @@ export class Lease implements AsyncDisposable {
 
   /** As given to `acquire`. */
   get key(): LockKey {
-    return this.#hold.name.key;
+    return this.#hold.identity.name.key;
   }
 
   /** Class of the lock in the metrics. */
   get resource(): string {
-    return this.#hold.name.resource;
+    return this.#hold.identity.name.resource;
   }
 
   /** Fencing number of this grant, above that of every earlier grant of the lock; null with `fence: false`. */
@@ -95,7 +95,7 @@ export class Lease implements AsyncDisposable {
   /** Marks the business commit on the timeline. */
   committed(): void {
     const sinceGrantMs = this.#hold.sinceGrantMs();
-    this.#parts.events.emit(commitEvent(this.#parts.moment(), this.#hold, sinceGrantMs));
+    this.#parts.events.emit(commitEvent(this.#parts.moment(), this.#hold.identity, sinceGrantMs));
   }
 
   /**
@@ -108,7 +108,7 @@ export class Lease implements AsyncDisposable {
     if (!Number.isSafeInteger(seen) || seen < 0) throw invalidOption('seen must be a whole number from 0');
     if (outcome !== 'accepted' && outcome !== 'rejected')
       throw invalidOption('A fence is accepted or rejected');
-    this.#parts.events.emit(fenceEvent(this.#parts.moment(), this.#hold, outcome, this.fence, seen));
+    this.#parts.events.emit(fenceEvent(this.#parts.moment(), this.#hold.identity, outcome, this.fence, seen));
   }
 
   /**
@@ -118,7 +118,7 @@ export class Lease implements AsyncDisposable {
   reportDuplicate(outcome: DuplicateOutcome): void {
     if (outcome !== 'absorbed' && outcome !== 'unabsorbed')
       throw invalidOption('A duplicate is absorbed or unabsorbed');
-    this.#parts.events.emit(duplicateEvent(this.#parts.moment(), this.#hold, outcome));
+    this.#parts.events.emit(duplicateEvent(this.#parts.moment(), this.#hold.identity, outcome));
   }
 
   /**

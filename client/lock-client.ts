@@ -2,14 +2,13 @@ import { DEFAULT_STORE, storeSchema } from '../contract/batch.js';
 import { systemClock } from '../contract/clock.js';
 import { createResourceClassifier } from '../contract/resource.js';
 import { loadLockScripts } from '../lua/scripts.js';
-import { AcquireCall, type CallResult, publicResult } from './acquire-call.js';
+import { AcquireCall } from './acquire-call.js';
 import { CleanUp } from './clean-up.js';
 import { adviseOnConnection } from './connection-advice.js';
 import { DeadlineQueue } from './deadline-queue.js';
 import { noEmitter } from './emitter/emitter.js';
 import { acquireError } from './errors.js';
 import { EventSink } from './event-sink.js';
-import type { Hold } from './hold.js';
 import { HoldRegistry } from './hold-registry.js';
 import type { Lease } from './lease.js';
 import { adviseOnLease } from './lease-advice.js';
@@ -30,11 +29,12 @@ import {
 } from './options.js';
 import type { ClientParts } from './parts.js';
 import { ReadyGate } from './ready-gate.js';
-import type { AcquireResult } from './results.js';
+import type { AcquireFailure, AcquireResult } from './results.js';
 import { watchServer } from './server-epochs.js';
 import { TokenSource } from './tokens.js';
 import { traceIdHook } from './trace-id.js';
 import { Warnings } from './warnings.js';
+import { WriteBatch } from './write-batch.js';
 
 /** How long `close()` waits by default: for releases, then for the last events. */
 const DEFAULT_CLOSE_TIMEOUT_MS = 1000;
@@ -80,8 +80,8 @@ export class LockClient implements AsyncDisposable {
    * One attempt to take a lock. Every outcome is a value; never waits for a lock that another holds.
    * @throws RedisLockError `invalid_option`, before anything is sent
    */
-  async tryAcquire(key: LockKey, options?: AcquireOptions): Promise<AcquireResult> {
-    return publicResult(await this.#call(key, planAcquire(options, this.#defaults), false));
+  tryAcquire(key: LockKey, options?: AcquireOptions): Promise<AcquireResult> {
+    return new Promise((resolve) => this.#call(key, planAcquire(options, this.#defaults), false, resolve));
   }
 
   /**
@@ -90,7 +90,7 @@ export class LockClient implements AsyncDisposable {
    * @throws AcquireError one of its subclasses, by outcome
    */
   async acquire(key: LockKey, options?: AcquireOptions): Promise<Lease> {
-    return (await this.#take(key, planAcquire(options, this.#defaults))).lease;
+    return this.#take(key, planAcquire(options, this.#defaults));
   }
 
   /**
@@ -106,18 +106,16 @@ export class LockClient implements AsyncDisposable {
     work: (lease: Lease) => Promise<Result> | Result,
   ): Promise<Result> {
     const plan = planAcquire(options, this.#defaults);
-    const { lease, hold } = await this.#take(key, plan);
-    if (plan.signal?.aborted) {
-      await hold.release();
-      throw this.#error(key, plan, { outcome: 'aborted', reason: 'signal', cause: plan.signal.reason });
-    }
+    const lease = await this.#take(key, plan);
     try {
+      // The signal may have come between the grant and now.
+      if (plan.signal?.aborted) throw this.#error(key, plan, abortedBy(plan.signal));
       const result = await work(lease);
-      await this.#settle(hold);
-      if (hold.loss !== undefined) throw hold.loss;
+      await settle(lease);
+      if (lease.loss !== undefined) throw lease.loss;
       return result;
     } finally {
-      await this.#settle(hold);
+      await settle(lease);
     }
   }
 
@@ -158,31 +156,26 @@ export class LockClient implements AsyncDisposable {
     this.#parts.loopDelay.stop();
   }
 
-  #call(key: LockKey, plan: AcquirePlan, waits: boolean): Promise<CallResult> {
+  #call(key: LockKey, plan: AcquirePlan, waits: boolean, resolve: (result: AcquireResult) => void): void {
     checkKey(key);
     const name = this.#names.of(key, plan.resource);
     adviseOnLease(plan, name, this.#parts.warnings);
-    return new Promise((resolve) => {
-      const call = new AcquireCall(this.#parts, name, plan, waits, resolve);
-      if (this.#closing === undefined) call.start();
-      else call.close();
+    const call = new AcquireCall(this.#parts, name, plan, waits, resolve);
+    if (this.#closing === undefined) call.start();
+    else call.close();
+  }
+
+  #take(key: LockKey, plan: AcquirePlan): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      this.#call(key, plan, true, (result) => {
+        if (result.outcome === 'acquired') resolve(result.lease);
+        else reject(this.#error(key, plan, result));
+      });
     });
   }
 
-  async #take(key: LockKey, plan: AcquirePlan): Promise<CallResult & { outcome: 'acquired' }> {
-    const result = await this.#call(key, plan, true);
-    if (result.outcome !== 'acquired') throw acquireError(this.#names.of(key, plan.resource), result);
-    return result;
-  }
-
-  #error(key: LockKey, plan: AcquirePlan, failure: Exclude<CallResult, { outcome: 'acquired' }>): Error {
+  #error(key: LockKey, plan: AcquirePlan, failure: AcquireFailure): Error {
     return acquireError(this.#names.of(key, plan.resource), failure);
-  }
-
-  /** Releases; waits for the answer unless the lease is lost, since then there is nothing left to protect. */
-  async #settle(hold: Hold): Promise<void> {
-    const released = hold.release();
-    if (hold.loss === undefined) await released;
   }
 }
 
@@ -198,10 +191,10 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
     epochs,
     deadlines: new DeadlineQueue(clock),
     gate: new ReadyGate(redis),
+    writes: new WriteBatch(redis),
     scripts: options.scripts ?? loadLockScripts(),
     ...limits,
   };
-  const currentEpoch = () => epochs.current;
   events.open(
     emitter.open({
       store,
@@ -223,8 +216,18 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
     warnings: new Warnings(options.onWarning),
     shedding: shedding && new LoadShedding(shedding),
     traceId: traceIdHook(options.traceId),
-    moment: (server) => ({ atMs: clock.wallMs(), server, currentEpoch }),
+    moment: (server) => ({ atMs: clock.wallMs(), server, epochs }),
   };
+}
+
+/** Releases; waits for the answer unless the lease is lost, since then there is nothing left to protect. */
+async function settle(lease: Lease): Promise<void> {
+  const released = lease.release();
+  if (lease.loss === undefined) await released;
+}
+
+function abortedBy(signal: AbortSignal): AcquireFailure {
+  return { outcome: 'aborted', reason: 'signal', cause: signal.reason };
 }
 
 function checkKey(key: unknown): void {

@@ -126,7 +126,7 @@ export class Renewal implements CommandListener<RenewReply> {
     const latest = reply?.word === 'expired' || reply?.word === 'stolen' ? latestGrant(reply) : {};
     const stamp = answer && this.#hold.learn(answer);
     this.#parts.events.emit(
-      renewEvent(this.#parts.moment(stamp), this.#hold, result, { ...this.#plan, ...latest }),
+      renewEvent(this.#parts.moment(stamp), this.#hold.identity, result, { ...this.#plan, ...latest }),
     );
   }
 
