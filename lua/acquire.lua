@@ -12,76 +12,73 @@
 -- REPLY bad_argument <name>: that argument is out of its range
 -- WRITES yes
 --
--- serverUs, fence and grantUs are 16 digits with leading zeros, for tostring() would lose digits.
+-- serverUs, fence and grantUs are 16 digits with leading zeros: tostring() would lose digits, and text of one
+-- length is compared as text. No local function: making one costs as much as using it.
 -- The fence key holds "<fence> <grantUs>". A value of another form, or beyond 2^53-2, counts as absent: no grant
 -- can have written it, and the server's time, in microseconds, still lifts the fence above every earlier grant.
 
 local lock, fence = KEYS[1], KEYS[2]
 local token, lease_ms, fence_ttl_ms = ARGV[1], ARGV[2], ARGV[3]
+local find, sub, format = string.find, string.sub, string.format
 
 local LARGEST_LEASE_MS = 86400000
 local LARGEST_FENCE_TTL_MS = 31622400000
-local LARGEST_INTEGER = 9007199254740991
-local STORED_LENGTH = 33
-
--- tonumber() alone would take '1e3', '0x10' and ' 5 '.
-local function in_range(text, largest)
-  return string.find(text, '^[1-9]%d*$') and tonumber(text) <= largest
-end
-
-local function is_wrong_type(reply)
-  return string.find(reply.err, 'WRONGTYPE', 1, true)
-end
-
-local function left_ms()
-  local left = redis.call('PTTL', lock)
-  return left < 0 and '-' or string.format('%.0f', left)
-end
-
--- Both as text, or nothing.
-local function parse_fence(stored)
-  if type(stored) ~= 'string' or #stored ~= STORED_LENGTH then return nil end
-  local value, grant_us = string.match(stored, '^(%d+) (%d+)$')
-  if not value or #value ~= 16 then return nil end
-  if tonumber(value) < 1 or tonumber(value) >= LARGEST_INTEGER then return nil end
-  if tonumber(grant_us) > LARGEST_INTEGER then return nil end
-  return value, grant_us
-end
+local SMALLEST_FENCE = '0000000000000001'
+local LARGEST_INTEGER = '9007199254740991'
 
 if token == '' then return 'bad_argument token' end
-if not in_range(lease_ms, LARGEST_LEASE_MS) then return 'bad_argument leaseMs' end
-if fence and not in_range(fence_ttl_ms, LARGEST_FENCE_TTL_MS) then return 'bad_argument fenceTtlMs' end
+-- tonumber() alone would take '1e3', '0x10' and ' 5 '.
+if not find(lease_ms, '^[1-9]%d*$') or tonumber(lease_ms) > LARGEST_LEASE_MS then
+  return 'bad_argument leaseMs'
+end
+if fence and (not find(fence_ttl_ms, '^[1-9]%d*$') or tonumber(fence_ttl_ms) > LARGEST_FENCE_TTL_MS) then
+  return 'bad_argument fenceTtlMs'
+end
 
 local time = redis.call('TIME')
-local now_us = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local server_us = string.format('%016.0f', now_us)
+local server_us = format('%010d%06d', time[1], time[2])
 
 local holder = redis.pcall('GET', lock)
-if type(holder) == 'table' then
-  if is_wrong_type(holder) then return 'wrong_type lock' end
-  return holder
+if holder and holder ~= token then
+  if type(holder) == 'table' then
+    if find(holder.err, 'WRONGTYPE', 1, true) then return 'wrong_type lock' end
+    return holder
+  end
+  local left = redis.call('PTTL', lock)
+  return 'held ' .. server_us .. ' ' .. (left < 0 and '-' or format('%.0f', left))
 end
-if holder and holder ~= token then return 'held ' .. server_us .. ' ' .. left_ms() end
 
-local stored = fence and redis.pcall('GET', fence)
-if type(stored) == 'table' and not is_wrong_type(stored) then return stored end
-local latest_fence, latest_grant_us = parse_fence(stored)
-if holder then
-  return 'own ' .. server_us .. ' ' .. (latest_fence or '-') .. ' ' .. (latest_grant_us or '-') .. ' ' .. left_ms()
+local stored, latest_fence, latest_grant_us
+if fence then
+  stored = redis.pcall('GET', fence)
+  if type(stored) == 'table' then
+    if not find(stored.err, 'WRONGTYPE', 1, true) then return stored end
+    if not holder then return 'wrong_type fence' end
+  elseif stored and #stored == 33 and find(stored, '^%d+ %d+$') and sub(stored, 17, 17) == ' ' then
+    latest_fence, latest_grant_us = sub(stored, 1, 16), sub(stored, 18)
+    local readable = latest_fence >= SMALLEST_FENCE and latest_fence < LARGEST_INTEGER
+    if not readable or latest_grant_us > LARGEST_INTEGER then latest_fence, latest_grant_us = nil, nil end
+  end
 end
-if type(stored) == 'table' then return 'wrong_type fence' end
+if holder then
+  local left = redis.call('PTTL', lock)
+  left = left < 0 and '-' or format('%.0f', left)
+  return 'own ' .. server_us .. ' ' .. (latest_fence or '-') .. ' ' .. (latest_grant_us or '-') .. ' ' .. left
+end
 
 if not fence then
   redis.call('SET', lock, token, 'PX', lease_ms)
   return 'granted ' .. server_us .. ' -'
 end
 
-local granted = now_us
-if latest_fence and tonumber(latest_fence) >= now_us then granted = tonumber(latest_fence) + 1 end
-local granted_digits = string.format('%016.0f', granted)
--- A fence ahead of the clock must outlive the time in which the clock could grant a lower one.
-local fence_life_ms = tonumber(fence_ttl_ms) + math.ceil((granted - now_us) / 1000)
+local granted, fence_life_ms = server_us, fence_ttl_ms
+if latest_fence and latest_fence >= server_us then
+  granted = format('%016.0f', tonumber(latest_fence) + 1)
+  -- A fence ahead of the clock must outlive the time in which the clock could grant a lower one.
+  local ahead_ms = math.ceil((tonumber(granted) - tonumber(server_us)) / 1000)
+  fence_life_ms = format('%.0f', tonumber(fence_ttl_ms) + ahead_ms)
+end
 -- The fence first: should the lock's SET be refused, a number is skipped and nothing is held.
-redis.call('SET', fence, granted_digits .. ' ' .. server_us, 'PX', string.format('%.0f', fence_life_ms))
+redis.call('SET', fence, granted .. ' ' .. server_us, 'PX', fence_life_ms)
 redis.call('SET', lock, token, 'PX', lease_ms)
-return 'granted ' .. server_us .. ' ' .. granted_digits
+return 'granted ' .. server_us .. ' ' .. granted

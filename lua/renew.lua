@@ -11,29 +11,14 @@
 -- REPLY bad_argument <name>: that argument is out of its range
 -- WRITES yes
 --
--- serverUs, latestFence and latestGrantUs are 16 digits with leading zeros.
+-- serverUs, latestFence and latestGrantUs are 16 digits with leading zeros, compared as text.
 
 local lock, fence = KEYS[1], KEYS[2]
 local token, lease_ms = ARGV[1], ARGV[2]
 
 local LARGEST_LEASE_MS = 86400000
-local LARGEST_INTEGER = 9007199254740991
-local STORED_LENGTH = 33
-
-local function is_wrong_type(reply)
-  return string.find(reply.err, 'WRONGTYPE', 1, true)
-end
-
--- "<fence> <grantUs>" of the latest grant, as acquire.lua wrote it; "- -" when that is absent or unreadable.
-local function latest_grant()
-  local stored = fence and redis.pcall('GET', fence)
-  if type(stored) ~= 'string' or #stored ~= STORED_LENGTH then return '- -' end
-  local value, grant_us = string.match(stored, '^(%d+) (%d+)$')
-  if not value or #value ~= 16 then return '- -' end
-  if tonumber(value) < 1 or tonumber(value) > LARGEST_INTEGER then return '- -' end
-  if tonumber(grant_us) > LARGEST_INTEGER then return '- -' end
-  return stored
-end
+local SMALLEST_FENCE = '0000000000000001'
+local LARGEST_INTEGER = '9007199254740991'
 
 if token == '' then return 'bad_argument token' end
 -- tonumber() alone would take '1e3', '0x10' and ' 5 '; PEXPIRE takes 0 and negative times, and deletes the key.
@@ -42,15 +27,23 @@ if not string.find(lease_ms, '^[1-9]%d*$') or tonumber(lease_ms) > LARGEST_LEASE
 end
 
 local time = redis.call('TIME')
-local server_us = string.format('%016.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local server_us = string.format('%010d%06d', time[1], time[2])
 
 local holder = redis.pcall('GET', lock)
-if type(holder) == 'table' then
-  if is_wrong_type(holder) then return 'wrong_type lock' end
-  return holder
+if holder ~= token then
+  if type(holder) == 'table' then
+    if string.find(holder.err, 'WRONGTYPE', 1, true) then return 'wrong_type lock' end
+    return holder
+  end
+  -- "<fence> <grantUs>" of the latest grant, as acquire.lua wrote it.
+  local latest = fence and redis.pcall('GET', fence)
+  local readable = type(latest) == 'string' and #latest == 33 and string.find(latest, '^%d+ %d+$')
+  readable = readable and string.sub(latest, 17, 17) == ' ' and latest >= SMALLEST_FENCE
+  readable = readable and string.sub(latest, 1, 16) <= LARGEST_INTEGER and string.sub(latest, 18) <= LARGEST_INTEGER
+  if not readable then latest = '- -' end
+  if holder then return 'stolen ' .. server_us .. ' ' .. latest end
+  return 'expired ' .. server_us .. ' ' .. latest
 end
-if not holder then return 'expired ' .. server_us .. ' ' .. latest_grant() end
-if holder ~= token then return 'stolen ' .. server_us .. ' ' .. latest_grant() end
 
 redis.call('PEXPIRE', lock, lease_ms)
 return 'renewed ' .. server_us
