@@ -145,10 +145,16 @@ describe.each(['script', 'commands'] as const)('by %s', (by) => {
     const { sampler, records, keys } = make({ by, connection: { db: 3 } });
     await sampler.tick();
     expect(keys()).toEqual(['lock:three']);
+    third.disconnect();
+    const idInThird = async () => {
+      const lines = String(await redis.call('CLIENT', 'LIST')).split('\n');
+      return lines.filter((line) => line.includes(' db=3 ')).map((line) => /id=(\d+)/.exec(line)?.[1])[0];
+    };
+    const before = await idInThird();
     await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     const again = async () => {
       await sampler.tick();
-      return records.errors.length > 0 && records.up === 'ok';
+      return records.up === 'ok' && ![undefined, before].includes(await idInThird());
     };
     await waitFor(again, { what: 'a sample by a new connection' });
     expect(keys()).toEqual(['lock:three']);
