@@ -134,6 +134,17 @@ describe('a body that is too large', () => {
     expect(await closed).toMatch(/^HTTP\/1.1 413 [\s\S]*connection: close[\s\S]*"id":"too_large"/i);
   });
 
+  it('from a client that reads no answer before it has sent all: it still sees why', async () => {
+    const served = await serveLocal();
+    const { socket, closed } = openRaw(served.port);
+    socket.pause();
+    const size = 5 * MAX_BODY_BYTES;
+    const head = chunkedHead(served.port).replace('Transfer-Encoding: chunked', `Content-Length: ${size}`);
+    await new Promise((resolve) => socket.write(Buffer.concat([Buffer.from(head), spaces(size)]), resolve));
+    socket.resume();
+    expect(await closed).toMatch(/^HTTP\/1.1 413 /);
+  });
+
   it('a hundred at once leave memory alone, and another’s batch is still taken', async () => {
     const served = await serveLocal();
     const bomb = gzipSync(spaces(50 * MAX_BODY_BYTES));
