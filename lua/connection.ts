@@ -33,28 +33,32 @@ export function nameScript(source: string): Script {
  * Runs a script by its name, and by its text where the server does not know it: after a restart, a failover or
  * SCRIPT FLUSH, and once on each node of a cluster. Other errors pass through unchanged. A script unknown to the
  * server did nothing, so the second send never repeats a write.
+ *
+ * One promise on top of the connection's: with one caller each more shows in the time of a lock.
  */
-export function runScript(
+export function runScript<Reply>(
   connection: ScriptConnection,
   script: Script,
   keys: readonly (string | Buffer)[],
   args: readonly ScriptArgument[],
-): Promise<unknown> {
-  return connection.evalsha(script.sha, keys.length, ...keys, ...args).catch((error: unknown) => {
+  decode: (reply: unknown) => Reply,
+): Promise<Reply> {
+  return connection.evalsha(script.sha, keys.length, ...keys, ...args).then(decode, (error: unknown) => {
     if (!isNoScript(error)) throw error;
-    return connection.eval(script.source, keys.length, ...keys, ...args);
+    return connection.eval(script.source, keys.length, ...keys, ...args).then(decode);
   });
 }
 
 /** {@link runScript} for a script without keys, with replies as Buffers. */
-export function runKeylessScript(
+export function runKeylessScript<Reply>(
   connection: SampleConnection,
   script: Script,
   args: readonly ScriptArgument[],
-): Promise<unknown> {
-  return connection.callBuffer('EVALSHA', script.sha, 0, ...args).catch((error: unknown) => {
+  decode: (reply: unknown) => Reply,
+): Promise<Reply> {
+  return connection.callBuffer('EVALSHA', script.sha, 0, ...args).then(decode, (error: unknown) => {
     if (!isNoScript(error)) throw error;
-    return connection.callBuffer('EVAL', script.source, 0, ...args);
+    return connection.callBuffer('EVAL', script.source, 0, ...args).then(decode);
   });
 }
 

@@ -75,16 +75,13 @@ export function loadLockScripts(): LockScripts {
   const check = loadScript('check');
   const sample = loadScript('sample');
   return {
-    acquire: async (connection, args) =>
-      decodeAcquire(await runScript(connection, acquire, keysOf(args), acquireArgv(args))),
-    renew: async (connection, args) =>
-      decodeRenew(await runScript(connection, renew, keysOf(args), renewArgv(args))),
-    release: async (connection, args) =>
-      decodeRelease(await runScript(connection, release, keysOf(args), releaseArgv(args))),
-    check: async (connection, args) =>
-      decodeCheck(await runScript(connection, check, keysOf(args), checkArgv(args))),
-    sample: async (connection, args) =>
-      decodeSample(await runKeylessScript(connection, sample, sampleArgv(args))),
+    acquire: (connection, args) =>
+      runScript(connection, acquire, keysOf(args), acquireArgv(args), decodeAcquire),
+    renew: (connection, args) => runScript(connection, renew, keysOf(args), renewArgv(args), decodeRenew),
+    release: (connection, args) =>
+      runScript(connection, release, keysOf(args), releaseArgv(args), decodeRelease),
+    check: (connection, args) => runScript(connection, check, keysOf(args), checkArgv(args), decodeCheck),
+    sample: (connection, args) => runKeylessScript(connection, sample, sampleArgv(args), decodeSample),
   };
 }
 
