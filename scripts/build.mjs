@@ -1,10 +1,16 @@
-// Compiles to dist/ and puts beside the output what is not TypeScript.
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+// Compiles to dist/ and puts beside the output what is not TypeScript. dist/ is replaced at the end, in one step, so
+// that an interrupted build leaves the last good one.
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, run } from './setup.mjs';
 
-rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
-run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json']);
+const target = join(ROOT, 'dist');
+const fresh = join(ROOT, '.cache', `dist-${process.pid}`);
+const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+rmSync(fresh, { recursive: true, force: true });
+run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh]);
 for (const name of readdirSync(join(ROOT, 'lua')).filter((file) => file.endsWith('.lua'))) {
-  cpSync(join(ROOT, 'lua', name), join(ROOT, 'dist', 'lua', name));
+  cpSync(join(ROOT, 'lua', name), join(fresh, 'lua', name));
 }
+rmSync(target, { recursive: true, force: true });
+renameSync(fresh, target);

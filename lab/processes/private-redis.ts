@@ -40,6 +40,9 @@ function launch(port: number, lines: string[]): { part: Part; ready: Promise<boo
     'no',
     '--dir',
     tmpdir(),
+    // Its own title would overwrite the command line and the environment by which the process is known.
+    '--set-proc-title',
+    'no',
   ];
   const onLine = (line: string) => {
     if (lines.push(line) > 20) lines.shift();

@@ -24,9 +24,11 @@ export interface ExporterProcess {
 export async function startExporterProcess(flags: readonly string[]): Promise<ExporterProcess> {
   const listen = ['--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
   const child = await spawnChild(process.execPath, { args: [BIN, ...listen, ...flags] });
-  const line = await child.stdout.next((text) => text.includes('"msg":"listening"'), {
-    what: 'the exporter to listen',
-  });
+  const line = await child.stdout
+    .next(/"msg":"listening"/, { what: 'the exporter to listen' })
+    .catch((error: unknown) => {
+      throw new Error(`${String(error)}\nerror output:\n${child.stderr.text()}`, { cause: error });
+    });
   const { metrics: metricsUrl, local: localUrl } = JSON.parse(line) as { metrics: string; local: string };
   const metrics = async () => (await fetch(`${metricsUrl}/metrics`)).text();
   return {
