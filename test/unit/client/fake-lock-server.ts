@@ -32,6 +32,7 @@ export class FakeLockServer {
   readonly fates: Fate[] = [];
   fate: Fate = { kind: 'answer' };
   lastFence = 40;
+  onCommand: () => void = () => {};
 
   constructor(clock: FakeClock) {
     this.#clock = clock;
@@ -68,6 +69,7 @@ export class FakeLockServer {
 
   #run<Reply>(name: string, args: LockArgs, act: () => Reply): Promise<Reply> {
     this.commands.push(`${name} ${String(args.key)}`);
+    this.onCommand();
     const fate = this.fates.shift() ?? this.fate;
     switch (fate.kind) {
       case 'answer': {

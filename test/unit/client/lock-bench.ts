@@ -7,6 +7,7 @@ import {
   type LockWarning,
 } from '../../../client/index.js';
 import { EVENT_SCHEMAS, type LockEvent } from '../../../contract/event.js';
+import type { LockScripts } from '../../../lua/scripts.js';
 import { FakeClock, seededRandom } from '../../support/clocks.js';
 import { FakeLockServer, fakeConnection } from './fake-lock-server.js';
 
@@ -57,8 +58,13 @@ export class EventLog {
   }
 }
 
+/** Options of a bench: those of the client, and a way to stand between it and the fake server. */
+export interface BenchOptions extends Partial<LockClientOptions> {
+  wrapScripts?: (scripts: LockScripts) => LockScripts;
+}
+
 /** A lock client on a fake clock and a fake server. */
-export function makeBench(options: Partial<LockClientOptions> = {}) {
+export function makeBench({ wrapScripts = (scripts) => scripts, ...options }: BenchOptions = {}) {
   const clock = new FakeClock();
   const server = new FakeLockServer(clock);
   const log = new EventLog();
@@ -69,7 +75,7 @@ export function makeBench(options: Partial<LockClientOptions> = {}) {
     emitter: log,
     clock,
     random: seededRandom(7),
-    scripts: server.scripts,
+    scripts: wrapScripts(server.scripts),
     onWarning: (warning) => warnings.push(warning),
     ...options,
   });
@@ -82,4 +88,15 @@ export function makeBench(options: Partial<LockClientOptions> = {}) {
     return result.lease;
   };
   return { clock, server, log, warnings, redis, client, grant };
+}
+
+/** Scripts that also note the token of every acquire. */
+export function notingTokens(tokens: string[]): (scripts: LockScripts) => LockScripts {
+  return (scripts) => ({
+    ...scripts,
+    acquire: (connection, args) => {
+      tokens.push(args.token);
+      return scripts.acquire(connection, args);
+    },
+  });
 }
