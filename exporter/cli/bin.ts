@@ -13,15 +13,19 @@ const version = readVersion(import.meta.url);
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
-/** The second signal ends the process at once, for whoever does not want to wait for the grace. */
+/** A terminal and npm both pass Ctrl-C on, so that one press arrives twice. */
+const SAME_PRESS_MS = 500;
+
+/** A second signal ends the process at once, for whoever does not want to wait for the grace. */
 function untilAsked(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        resolve(signal);
-        process.once(signal, () => process.exit(1));
-      });
-    }
+    let askedMs: number | undefined;
+    const onSignal = (signal: string) => {
+      if (askedMs !== undefined && clock.monoMs() - askedMs > SAME_PRESS_MS) process.exit(1);
+      askedMs ??= clock.monoMs();
+      resolve(signal);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
   });
 }
 

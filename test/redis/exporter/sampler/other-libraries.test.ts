@@ -2,17 +2,9 @@ import type { Redis } from 'ioredis';
 import { Mutex, Semaphore } from 'redis-semaphore';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ownerDigest } from '../../../../contract/lock-id.js';
+import { makeRedlock } from '../../../peers/redlock.js';
 import { type RedisServer, startRedis } from '../../../support/redis-server.js';
 import { makeSampler, type TestSampler } from './start-sampler.js';
-
-// redlock's manifest hides its types from NodeNext, so the class is described here as far as it is used.
-interface ForeignLock {
-  value: string;
-  release(): Promise<unknown>;
-}
-interface Redlock {
-  acquire(resources: string[], leaseMs: number): Promise<ForeignLock>;
-}
 
 let server: RedisServer;
 let redis: Redis;
@@ -35,9 +27,7 @@ async function sample(): Promise<TestSampler> {
 }
 
 it('a lock of redlock is seen with its owner, and gone after its release', async () => {
-  const name = 'redlock';
-  const { default: RedlockClass }: { default: new (clients: Redis[]) => Redlock } = await import(name);
-  const lock = await new RedlockClass([redis]).acquire(['lock:stock:1'], 30_000);
+  const lock = await (await makeRedlock([redis])).acquire(['lock:stock:1'], 30_000);
   const { sampler, records } = await sample();
   expect([...sampler.locks()]).toMatchObject([{ resource: 'stock', owner: ownerDigest(lock.value) }]);
   expect(records.last.resources.get('stock')).toMatchObject({ keys: 1, withoutExpiry: 0 });
