@@ -17,7 +17,7 @@ interface Room {
 /** The table of the design's section 3, with what docs/adr/0001 adds to it. */
 export const ROOMS: readonly Room[] = [
   { path: 'contract/', rooms: [], packages: ['zod'] },
-  { path: 'lua/', rooms: ['contract/'], packages: ['cluster-key-slot'] },
+  { path: 'lua/', rooms: ['contract/'], packages: [] },
   { path: 'client/connection.ts', rooms: ['contract/', 'lua/', 'client/'], packages: ['ioredis'] },
   {
     path: 'client/',

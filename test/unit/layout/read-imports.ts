@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
@@ -11,9 +11,10 @@ export interface ImportLine {
   typeOnly: boolean;
 }
 
-/** Paths of all TypeScript files under the folders, relative to `root`. */
+/** Paths of all TypeScript files under those of the folders that exist, relative to `root`. */
 export function listSources(root: string, folders: readonly string[]): string[] {
-  return folders.flatMap((folder) =>
+  const present = folders.filter((folder) => existsSync(join(root, folder)));
+  return present.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
