@@ -13,7 +13,9 @@ export function isEnded(connection: LockConnection): boolean {
   return connection.status === 'end';
 }
 
-/** True when a command sent now is written at once. */
+/** True when a command sent now is written at once: also between the end of a socket and ioredis noticing it, it is not. */
 export function isReady(connection: LockConnection): boolean {
-  return connection.status === 'ready';
+  if (connection.status !== 'ready') return false;
+  // A Cluster has a socket for each node, and none of its own.
+  return !('stream' in connection) || connection.stream?.writable !== false;
 }
