@@ -20,6 +20,8 @@ export type Answer<Reply> =
       readonly sentMs: number;
       readonly receivedMs: number;
       readonly epoch: ServerEpoch;
+      /** The connection broke meanwhile: ioredis may have sent it twice, and this may be the answer to the second. */
+      readonly mayBeResent: boolean;
     }
   | {
       readonly ok: false;
@@ -64,6 +66,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   readonly #send: () => Promise<Reply>;
   #state: CommandState = 'waiting';
   #sentMs: number;
+  #sentEpoch: ServerEpoch | undefined;
 
   /** Sends at once, or when the connection is ready. `onAnswer` is never called before the constructor returns. */
   constructor(
@@ -105,13 +108,16 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   /** The time limit. */
   onDue(nowMs: number): void {
     const failure =
-      this.#state === 'waiting' ? connectionNotReady(this.#limitMs) : commandTimedOut(this.#limitMs);
+      this.#state === 'waiting'
+        ? connectionNotReady(this.#limitMs, this.#room.gate.lastError)
+        : commandTimedOut(this.#limitMs);
     this.#settle(this.#failed(failure, nowMs));
   }
 
   #sendNow(nowMs: number): void {
     this.#state = 'sent';
     this.#sentMs = nowMs;
+    this.#sentEpoch = this.#room.epochs.current;
     this.#listener.onSend?.(nowMs);
     const wasEnded = this.#room.redis.status === 'end';
     this.#room.writes.begin();
@@ -124,12 +130,14 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   #onReply(reply: Reply): void {
     this.#room.writes.end();
     const { clock, epochs } = this.#room;
+    const epoch = epochs.current;
     this.#settle({
       ok: true,
       reply,
       sentMs: this.#sentMs,
       receivedMs: clock.monoMs(),
-      epoch: epochs.current,
+      epoch,
+      mayBeResent: epoch !== this.#sentEpoch,
     });
   }
 

@@ -25,17 +25,30 @@ export class EventSink {
     this.#channel = channelToUse;
   }
 
+  /** Never throws, whatever an emitter of somebody else's does. */
   emit(event: PendingEvent): void {
-    if (this.#diagnostics.hasSubscribers) this.#emitBoth(event);
-    else this.#channel?.emit(event);
+    try {
+      if (this.#diagnostics.hasSubscribers) this.#emitBoth(event);
+      else this.#channel?.emit(event);
+    } catch {
+      // A channel must not throw; should it, then the lock goes on all the same.
+    }
   }
 
   holdsChanged(): void {
-    this.#channel?.holdsChanged();
+    try {
+      this.#channel?.holdsChanged();
+    } catch {
+      // As above.
+    }
   }
 
   async close(timeoutMs: number): Promise<void> {
-    await this.#channel?.close(timeoutMs);
+    try {
+      await this.#channel?.close(timeoutMs);
+    } catch {
+      // As above.
+    }
   }
 
   /** Encoded once, for both. */

@@ -25,17 +25,17 @@ export class HoldRegistry {
 
   add(hold: Hold): void {
     this.#holds.add(hold);
-    this.#countLease(hold.leaseMs, 1);
+    this.#countLease(hold.term.leaseMs, 1);
   }
 
   delete(hold: Hold): void {
-    if (this.#holds.delete(hold)) this.#countLease(hold.leaseMs, -1);
+    if (this.#holds.delete(hold)) this.#countLease(hold.term.leaseMs, -1);
   }
 
   /** To be called when the lease of a registered hold became another. */
   leaseChanged(hold: Hold, fromMs: number): void {
-    if (!this.#holds.has(hold) || fromMs === hold.leaseMs) return;
-    this.#countLease(hold.leaseMs, 1);
+    if (!this.#holds.has(hold) || fromMs === hold.term.leaseMs) return;
+    this.#countLease(hold.term.leaseMs, 1);
     this.#countLease(fromMs, -1);
   }
 

@@ -33,7 +33,7 @@ export class Lease implements AsyncDisposable {
 
   /** Fencing number of this grant, above that of every earlier grant of the lock; null with `fence: false`. */
   get fence(): number | null {
-    return this.#hold.fence ?? null;
+    return this.#hold.identity.fence ?? null;
   }
 
   /**
@@ -78,7 +78,9 @@ export class Lease implements AsyncDisposable {
    * @throws RedisLockError `invalid_option`, before anything is sent
    */
   async renew(leaseMs?: number): Promise<RenewResult> {
-    const result = await this.#hold.renew(leaseMs === undefined ? this.#hold.leaseMs : checkLease(leaseMs));
+    const result = await this.#hold.renew(
+      leaseMs === undefined ? this.#hold.term.leaseMs : checkLease(leaseMs),
+    );
     if (result.outcome !== 'renewed') this.#knowsLoss = true;
     return result;
   }
@@ -94,7 +96,7 @@ export class Lease implements AsyncDisposable {
 
   /** Marks the business commit on the timeline. */
   committed(): void {
-    const sinceGrantMs = this.#hold.sinceGrantMs();
+    const sinceGrantMs = this.#hold.now() - this.#hold.grant.sentMs;
     this.#parts.events.emit(commitEvent(this.#parts.moment(), this.#hold.identity, sinceGrantMs));
   }
 

@@ -17,6 +17,7 @@ export interface GateWaiter {
 export class ReadyGate {
   readonly #connection: LockConnection;
   readonly #waiters = new Set<GateWaiter>();
+  #lastError: Error | undefined;
 
   constructor(connection: LockConnection) {
     this.#connection = connection;
@@ -25,6 +26,11 @@ export class ReadyGate {
   /** True when a command may be sent at once; so may be one to an ended connection, which refuses it itself. */
   get isOpen(): boolean {
     return isReady(this.#connection) || isEnded(this.#connection);
+  }
+
+  /** What kept the connection from becoming ready, as far as it was heard while somebody waited. */
+  get lastError(): Error | undefined {
+    return this.#lastError;
   }
 
   /** Waiters are called in their order, each once. A connection not begun yet is begun. */
@@ -42,14 +48,21 @@ export class ReadyGate {
   #listen(): void {
     this.#connection.on('ready', this.#onReady);
     this.#connection.on('end', this.#onEnd);
+    this.#connection.on('error', this.#onError);
   }
 
   #unlisten(): void {
     this.#connection.off('ready', this.#onReady);
     this.#connection.off('end', this.#onEnd);
+    this.#connection.off('error', this.#onError);
   }
 
+  readonly #onError = (error: Error): void => {
+    this.#lastError = error;
+  };
+
   readonly #onReady = (): void => {
+    this.#lastError = undefined;
     for (const waiter of this.#takeAll()) waiter.onReady();
   };
 

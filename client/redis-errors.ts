@@ -55,6 +55,9 @@ const CONNECTION_TEXT =
 /** What Redis is called when a lock or fence key holds another type. */
 export const WRONG_TYPE: RedisFailure = { reason: 'wrong_type', notDone: true, cause: undefined };
 
+/** The connection broke between a send and its answer. */
+export const LOST_ANSWER: RedisFailure = { reason: 'connection', notDone: false, cause: undefined };
+
 /** True when a later attempt may succeed by itself. */
 export function isTransient(reason: RedisReason): boolean {
   return !FINAL.has(reason);
@@ -66,8 +69,9 @@ export function commandTimedOut(limitMs: number): RedisFailure {
   return { reason: 'command_timeout', notDone: false, cause };
 }
 
-/** The connection did not become ready in time, so nothing was sent. */
-export function connectionNotReady(limitMs: number): RedisFailure {
+/** The connection did not become ready in time, so nothing was sent. `error`: why, where ioredis told it. */
+export function connectionNotReady(limitMs: number, error?: Error): RedisFailure {
+  if (error !== undefined) return { ...explainFailure(error), notDone: true };
   const cause = new Error(
     `The connection to Redis was not ready within ${Math.round(limitMs)} ms; nothing was sent`,
   );

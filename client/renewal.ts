@@ -4,7 +4,7 @@ import { type Answer, Command, type CommandListener } from './command.js';
 import { renewEvent } from './events.js';
 import type { Hold } from './hold.js';
 import type { ClientParts } from './parts.js';
-import { WRONG_TYPE } from './redis-errors.js';
+import { LOST_ANSWER, WRONG_TYPE } from './redis-errors.js';
 import type { FailedResult, NotOwnedResult, RenewResult } from './results.js';
 import type { ServerEpoch } from './server-epochs.js';
 
@@ -58,7 +58,7 @@ export class Renewal implements CommandListener<RenewReply> {
   /** Ends it as a lost answer. */
   drop(): void {
     this.#command?.abandon();
-    this.#failed(failedResult({ reason: 'connection', notDone: false, cause: undefined }));
+    this.#failed(failedResult(LOST_ANSWER));
   }
 
   onAnswer(answer: Answer<RenewReply>): void {
@@ -111,7 +111,7 @@ export class Renewal implements CommandListener<RenewReply> {
   #extend(answer: Answer<RenewReply> & { ok: true }): void {
     if (answer.reply.word !== 'renewed') return;
     const { epoch, receivedMs, sentMs } = answer;
-    const isNewer = sentMs >= this.#hold.confirmedMs;
+    const isNewer = sentMs >= this.#hold.term.confirmedMs;
     if (isNewer)
       this.#hold.extend(this.#plan.leaseMs, sentMs, { serverUs: answer.reply.serverUs, receivedMs, epoch });
   }

@@ -30,8 +30,30 @@ export interface ServerEpochs {
  * not keep it. Where INFO is not allowed, and on a Cluster, the id stays unknown.
  */
 export function watchServer(connection: LockConnection): ServerEpochs {
-  if (connection.isCluster) return { current: new ServerEpoch(false), stop: () => {} };
-  return new ConnectionEpochs(connection);
+  return connection.isCluster ? new ClusterEpochs(connection) : new ConnectionEpochs(connection);
+}
+
+/** A Cluster has many servers; a node that goes begins a new epoch, since commands to it may be sent again elsewhere. */
+class ClusterEpochs implements ServerEpochs {
+  readonly #connection: LockConnection;
+  #current = new ServerEpoch(false);
+
+  constructor(connection: LockConnection) {
+    this.#connection = connection;
+    connection.on('-node', this.#onGone);
+  }
+
+  get current(): ServerEpoch {
+    return this.#current;
+  }
+
+  stop(): void {
+    this.#connection.off('-node', this.#onGone);
+  }
+
+  readonly #onGone = (): void => {
+    this.#current = new ServerEpoch(false);
+  };
 }
 
 class ConnectionEpochs implements ServerEpochs {

@@ -11,9 +11,11 @@ const MIN_RETRY_MS = 5;
 
 /** What the watchdog needs of the hold that it keeps alive. */
 export interface Renewable {
-  readonly leaseMs: number;
-  /** Send time of the last confirmed grant or renewal. */
-  readonly confirmedMs: number;
+  readonly term: {
+    readonly leaseMs: number;
+    /** Send time of the last confirmed grant or renewal. */
+    readonly confirmedMs: number;
+  };
   /** A renewal, by hand or by the watchdog, waits for its answer. */
   readonly isRenewing: boolean;
   /** Gives up a renewal whose connection has gone, since no answer can come any more. */
@@ -44,7 +46,8 @@ export class Watchdog implements DeadlineItem {
 
   /** Plans the next renewal from the last confirmed one. Also to be called after a renewal by hand. */
   plan(): void {
-    this.#planAt(this.#hold.confirmedMs + this.#hold.leaseMs * RENEW_SHARE);
+    const { confirmedMs, leaseMs } = this.#hold.term;
+    this.#planAt(confirmedMs + leaseMs * RENEW_SHARE);
   }
 
   /** For good. */
@@ -99,6 +102,6 @@ export class Watchdog implements DeadlineItem {
   }
 
   #retryMs(): number {
-    return Math.max(MIN_RETRY_MS, this.#hold.leaseMs * RETRY_SHARE);
+    return Math.max(MIN_RETRY_MS, this.#hold.term.leaseMs * RETRY_SHARE);
   }
 }
