@@ -3,6 +3,7 @@ import type { Clock, Random } from '../contract/clock.js';
 import { createResourceClassifier } from '../contract/resource.js';
 import { loadLockScripts } from '../lua/scripts.js';
 import type { Log } from './cli/log.js';
+import { DEFAULT_POLICY } from './config/resource-policy.js';
 import type { Settings } from './config/settings.js';
 import { type Listener, listen } from './http/listen.js';
 import { createLocalApp } from './http/local-app.js';
@@ -90,7 +91,8 @@ class Exporter implements RunningExporter {
     this.#around = around;
     this.#startedAtMs = clock.wallMs();
     this.#startedMonoMs = clock.monoMs();
-    this.#metrics = createMetrics({ clock, version, firstIncrementHoldMs, processMetrics });
+    const policies = { store: settings.store, byResource: settings.policies, byDefault: DEFAULT_POLICY };
+    this.#metrics = createMetrics({ clock, version, firstIncrementHoldMs, policies, processMetrics });
     this.#tally = new IngestTally(this.#metrics.counters);
     this.#ledger = createLedger({ maxHolds: MAX_HOLDS });
     this.#ingest = createIngest({

@@ -1,7 +1,9 @@
 import type { OptionSpec } from '../../exporter/config/option.js';
 import { ACTIONS, OPTIONS } from '../../exporter/config/options.js';
+import { POLICIES_KEY, POLICY_FIELDS } from '../../exporter/config/resource-policy.js';
 import { code, page, table } from './markdown.js';
 
+const POLICY_ROWS = Object.entries(POLICY_FIELDS);
 const COUNTS = { one: 'one', optional: 'none or one', many: 'any number' } as const;
 
 /** `docs/reference/options.md`: the option table. */
@@ -13,6 +15,9 @@ export function optionsPage(): string {
       ['flag', 'variable', 'YAML key', 'values', 'range', 'default', 'what it does'],
       Object.values(OPTIONS).map(row),
     ),
+    '## Policy of resources',
+    `Only in the file, under the key ${code(POLICIES_KEY)}: a map from a resource to these fields. It becomes labels of ${code('redis_lock_resource_info')}, which the alert rules join, so that no rule has to be changed for one lock.`,
+    table(['field', 'range', 'default', 'what it does'], POLICY_ROWS.map(policyRow)),
     '## Actions',
     table(['flag', 'variable', 'what it does'], Object.values(ACTIONS).map(actionRow)),
   );
@@ -28,6 +33,10 @@ function row(spec: OptionSpec): string[] {
     spec.default.length === 0 ? '–' : spec.default.map(code).join(', '),
     spec.description,
   ];
+}
+
+function policyRow([name, field]: (typeof POLICY_ROWS)[number]): string[] {
+  return [code(name), field.range, code(field.default), field.description];
 }
 
 function actionRow(action: (typeof ACTIONS)[keyof typeof ACTIONS]): string[] {

@@ -1,5 +1,6 @@
 import type { OptionSpec } from './option.js';
 import type { OptionName } from './options.js';
+import type { ResourcePolicy } from './resource-policy.js';
 
 /** One option's values as a source gave them, unread. */
 export interface Given {
@@ -13,6 +14,8 @@ export interface Given {
 export interface SourceReading {
   readonly given: readonly Given[];
   readonly faults: readonly string[];
+  /** The policies of resources; only a settings file has them. */
+  readonly policies?: ReadonlyMap<string, ResourcePolicy>;
 }
 
 const MAX_QUOTED = 80;

@@ -48,7 +48,8 @@ export function loadConfig(sources: ConfigSources): ConfigReading {
   const [first, ...rest] = faults;
   if (first !== undefined) return { ok: false, faults: [first, ...rest] };
   // Without a fault every row was read, so nothing is missing.
-  return { ok: true, config: { settings: settings as Settings, origins } };
+  const policies = file.policies ?? new Map();
+  return { ok: true, config: { settings: { ...(settings as Settings), policies }, origins } };
 }
 
 function readFileSource(path: string | undefined, readFile: ConfigSources['readFile']): SourceReading {

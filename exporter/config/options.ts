@@ -244,11 +244,6 @@ export const ACTIONS = {
   { flag: `--${string}`; env: readonly string[]; value: string | null; description: string }
 >;
 
-/** Keys of the YAML file that are planned, so that the fault can say so. */
-export const LATER_KEYS: Readonly<Record<string, string>> = {
-  resources: 'the policy of resources is not in this version',
-};
-
 function readSecret(text: string): Reading<Secret> {
   return text === '' ? bad('must not be empty') : good(new Secret(text));
 }

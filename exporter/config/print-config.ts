@@ -2,6 +2,7 @@ import { writeListenAddress } from './listen-address.js';
 import type { Config } from './load-config.js';
 import { OPTIONS, type OptionName } from './options.js';
 import { writeRedisTarget } from './redis-url.js';
+import { POLICIES_KEY, writePolicy } from './resource-policy.js';
 import { MASK } from './secret.js';
 import type { Settings } from './settings.js';
 import { writeDuration } from './values.js';
@@ -36,7 +37,8 @@ const WRITERS: {
  */
 export function printConfig({ settings, origins }: Config): string {
   const rows = Object.keys(OPTIONS) as OptionName[];
-  return `${rows.map((option) => printRow(option, settings, origins[option])).join('\n')}\n`;
+  const lines = rows.map((option) => printRow(option, settings, origins[option]));
+  return `${[...lines, ...printPolicies(settings)].join('\n')}\n`;
 }
 
 function printRow<N extends OptionName>(option: N, settings: Settings, origin: string): string {
@@ -48,6 +50,14 @@ function printRow<N extends OptionName>(option: N, settings: Settings, origin: s
   const text =
     typeof written === 'string' ? toYaml(written) : `[${written.map((one) => quoted(one)).join(', ')}]`;
   return `${yaml === null ? '# ' : ''}${name}: ${text} # ${origin}`;
+}
+
+function printPolicies({ policies }: Settings): string[] {
+  if (policies.size === 0) return [];
+  return [
+    `${POLICIES_KEY}:`,
+    ...[...policies].map(([name, policy]) => `  ${quoted(name)}: ${writePolicy(policy)}`),
+  ];
 }
 
 /** A switch must stay bare; JSON strings are YAML. */

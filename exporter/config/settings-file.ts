@@ -10,7 +10,8 @@ import {
 } from 'yaml';
 import type { Given, SourceReading } from './given.js';
 import type { OptionSpec } from './option.js';
-import { LATER_KEYS, OPTIONS, type OptionName } from './options.js';
+import { OPTIONS, type OptionName } from './options.js';
+import { POLICIES_KEY, type PoliciesReading, readPolicies } from './resource-policy.js';
 import { suggest } from './suggest.js';
 
 /** Largest settings file in UTF-16 units: a settings file has some lines, and parsing must not stall the start. */
@@ -37,14 +38,20 @@ export function readSettingsFile(text: string, path: string): SourceReading {
   if (!isMap(contents)) return { given: [], faults: [`${path} must be a map: one "option: value" a line`] };
   const given: Given[] = [];
   const faults: string[] = [];
+  let resources: PoliciesReading | undefined;
   for (const { key, value } of contents.items) {
     const origin = at(key.range[0]);
+    if (isScalar(key) && key.value === POLICIES_KEY) {
+      resources = readPolicies(value, at, origin);
+      continue;
+    }
     const row = findRow(isScalar(key) ? key.value : undefined);
     const texts = typeof row === 'string' ? row : readTexts(value, row[1]);
     if (typeof row === 'string' || typeof texts === 'string') faults.push(`${origin} ${texts}`);
     else given.push({ option: row[0], texts, origin });
   }
-  return { given, faults };
+  if (resources === undefined) return { given, faults };
+  return { given, faults: [...faults, ...resources.faults], policies: resources.policies };
 }
 
 /** The row of a key, or the fault that it has none. */
@@ -53,9 +60,7 @@ function findRow(key: unknown): [OptionName, OptionSpec] | string {
   const rows = Object.entries(OPTIONS) as [OptionName, OptionSpec][];
   const found = rows.find(([, { yaml }]) => yaml === key);
   if (found !== undefined) return found;
-  const later = Object.hasOwn(LATER_KEYS, key) ? LATER_KEYS[key] : undefined;
-  if (later !== undefined) return `${key}: ${later}`;
-  const known = rows.flatMap(([, { yaml }]) => yaml ?? []);
+  const known = [...rows.flatMap(([, { yaml }]) => yaml ?? []), POLICIES_KEY];
   return `${JSON.stringify(key.slice(0, 64))} is not an option${suggest(key, known)}; --help shows all`;
 }
 

@@ -7,6 +7,15 @@ export interface MetricFinding {
   readonly resource: string;
 }
 
+/** How the locks of a resource are judged: labels of `resource_info`, which rules join. */
+export interface ResourcePolicy {
+  readonly kind: string;
+  readonly page: boolean;
+  readonly expiry: string;
+  /** Longest time between two acquires, where there is one. */
+  readonly intervalMs: number | undefined;
+}
+
 /** What a sample saw of one resource. */
 export interface SampledResource {
   readonly resource: string;

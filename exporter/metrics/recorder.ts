@@ -3,14 +3,16 @@ import type { Clock } from '../../contract/clock.js';
 import { DEFAULT_RESOURCE_CAP } from '../../contract/resource.js';
 import { EVENT_FAMILIES } from './catalogue-events.js';
 import { EXPORTER_FAMILIES } from './catalogue-exporter.js';
+import { POLICY_FAMILIES } from './catalogue-policy.js';
 import { SAMPLE_FAMILIES } from './catalogue-sample.js';
 import { createFamilies, type FamilySettings } from './families.js';
 import { createIngestCounters, type ExporterFamilies } from './ingest-counters.js';
 import { BoundedNames } from './label-names.js';
 import { type PageParts, renderPage } from './page.js';
-import type { Metrics } from './ports.js';
+import type { Metrics, ResourcePolicy } from './ports.js';
 import { createProcessRegistry } from './process-families.js';
 import { recordEvent } from './record-event.js';
+import { type PolicyFamilies, ResourceInfo } from './resource-info.js';
 import { ResourceTable } from './resource-table.js';
 import { SampledGauges, type SampleFamilies } from './sampled-gauges.js';
 import { WordCounter } from './word-counter.js';
@@ -30,6 +32,8 @@ export interface MetricsOptions {
   firstIncrementHoldMs?: number;
   /** Pairs of store and resource with series of their own. Default 200. */
   resourceCap?: number;
+  /** Policies by resource, of the one store that this exporter serves, and the one for all others. */
+  policies?: { store: string; byResource: ReadonlyMap<string, ResourcePolicy>; byDefault: ResourcePolicy };
   /** Add Node's process defaults to the page. Default true. Each true starts watches that last with the process. */
   processMetrics?: boolean;
 }
@@ -53,11 +57,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const samples: SampleFamilies = createFamilies(SAMPLE_FAMILIES, settings);
   const overflows = new WordCounter(own.exporter_label_overflow_total);
   const names = new BoundedNames(resourceCap, (label) => overflows.inc(label));
-  const table = new ResourceTable(events, names);
-  const gauges = new SampledGauges(samples, names);
+  const policies = createFamilies(POLICY_FAMILIES, settings);
+  const info = createResourceInfo(policies, names, options.policies);
+  const table = new ResourceTable(events, names, info);
+  const gauges = new SampledGauges(samples, names, info);
   const resources = own.exporter_resources.child([]);
   const page: PageParts = {
-    families: [events, samples, own].flatMap((families) => Object.values(families)),
+    families: [events, samples, policies, own].flatMap((families) => Object.values(families)),
     processRegistry: processMetrics ? createProcessRegistry() : undefined,
     onRenderError: (family) => renderErrors.inc(family),
   };
@@ -75,6 +81,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return renderPage(page, clock);
     },
   };
+}
+
+/** What counts when no policies are given. */
+const NO_POLICY: ResourcePolicy = { kind: 'mutex', page: true, expiry: 'optional', intervalMs: undefined };
+
+function createResourceInfo(
+  families: PolicyFamilies,
+  names: BoundedNames,
+  policies: MetricsOptions['policies'],
+): ResourceInfo {
+  const byResource = policies?.byResource ?? new Map<string, ResourcePolicy>();
+  const info = new ResourceInfo(families, byResource, policies?.byDefault ?? NO_POLICY);
+  for (const resource of byResource.keys()) info.show(names.admit(policies?.store ?? '', resource));
+  return info;
 }
 
 function createOwnFamilies(settings: FamilySettings, version: string): ExporterFamilies {

@@ -1,4 +1,5 @@
 import type { BoundedNames } from './label-names.js';
+import type { ResourceInfo } from './resource-info.js';
 import { type EventFamilies, ResourceSlot } from './resource-slot.js';
 
 /** Finds the slot of a resource. Holds at most as many slots as there are bounded names. */
@@ -6,10 +7,12 @@ export class ResourceTable {
   readonly #slots = new Map<string, Map<string, ResourceSlot>>();
   readonly #families: EventFamilies;
   readonly #names: BoundedNames;
+  readonly #info: ResourceInfo;
 
-  constructor(families: EventFamilies, names: BoundedNames) {
+  constructor(families: EventFamilies, names: BoundedNames, info: ResourceInfo) {
     this.#families = families;
     this.#names = names;
+    this.#info = info;
   }
 
   /** The slot of a resource, born with its first event. Beyond the caps: that of `__other__`. */
@@ -22,6 +25,7 @@ export class ResourceTable {
     const ofStore = this.#ofStore(names.store);
     const known = ofStore.get(names.resource);
     if (known !== undefined) return known;
+    this.#info.show(names);
     const slot = new ResourceSlot(this.#families, names.store, names.resource);
     ofStore.set(names.resource, slot);
     return slot;

@@ -2,6 +2,7 @@ import type { SAMPLE_FAMILIES } from './catalogue-sample.js';
 import type { FamiliesOf, GaugeFamily, GaugeRow } from './families.js';
 import type { BoundedNames } from './label-names.js';
 import type { SampledResource, SampleReport } from './ports.js';
+import type { ResourceInfo } from './resource-info.js';
 import { WordCounter } from './word-counter.js';
 
 export type SampleFamilies = FamiliesOf<typeof SAMPLE_FAMILIES>;
@@ -22,11 +23,13 @@ interface Totals {
 export class SampledGauges {
   readonly #families: SampleFamilies;
   readonly #names: BoundedNames;
+  readonly #info: ResourceInfo;
   readonly #errors = new Map<string, WordCounter>();
 
-  constructor(families: SampleFamilies, names: BoundedNames) {
+  constructor(families: SampleFamilies, names: BoundedNames, info: ResourceInfo) {
     this.#families = families;
     this.#names = names;
+    this.#info = info;
   }
 
   publish(sample: SampleReport): void {
@@ -56,7 +59,9 @@ export class SampledGauges {
   #totalsByResource(sample: SampleReport): Map<string, Totals> {
     const totals = new Map<string, Totals>();
     for (const part of sample.resources) {
-      const { resource } = this.#names.admit(sample.store, part.resource);
+      const names = this.#names.admit(sample.store, part.resource);
+      const { resource } = names;
+      this.#info.show(names);
       const sofar = totals.get(resource);
       totals.set(resource, sofar === undefined ? part : addUp(sofar, part));
     }

@@ -125,14 +125,14 @@ describe('faults', () => {
         'stray',
       ],
       env: { REDIS_LOCK_SAMPEL_MODE: 'off', REDIS_LOCK_LOG_LEVEL: 'loud' },
-      files: { 'c.yaml': 'sample-duty: 300%\n\nkey-prefx: a\nreveal-keys: yes\nresources: {}\n' },
+      files: { 'c.yaml': 'sample-duty: 300%\n\nkey-prefx: a\nreveal-keys: yes\nresources: 5\n' },
     };
     expect(faults(given)).toEqual([
       '--sample-dutty is not an option (did you mean --sample-duty?); --help shows all',
       'argument 9 belongs to no flag; every setting has one, --help shows all',
       'variable REDIS_LOCK_SAMPEL_MODE is not an option (did you mean REDIS_LOCK_SAMPLE_MODE?); --help shows all',
       'c.yaml:3 "key-prefx" is not an option (did you mean key-prefix?); --help shows all',
-      'c.yaml:5 resources: the policy of resources is not in this version',
+      'c.yaml:5 resources must be a map from resources to their policy',
       '--store "a b" must be 1 to 64 of A-Z a-z 0-9 _ . -',
       'c.yaml:1 "300%" must be from 0.01% to 100%',
       'c.yaml:4 "yes" must be true or false',
