@@ -1,5 +1,4 @@
-import type { AcquireMode, UnknownReason } from '../contract/outcomes.js';
-import { UNKNOWN_REASONS } from '../contract/outcomes.js';
+import type { AcquireMode } from '../contract/outcomes.js';
 import type { AcquireReply, Granted, Held, Own } from '../lua/replies.js';
 import type { AcquireArgs } from '../lua/scripts.js';
 import { AcquiredEvent, type AcquireFacts, AcquireFailedEvent } from './acquire-events.js';
@@ -39,8 +38,8 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
   readonly #mode: AcquireMode;
   readonly #startMs: number;
   readonly #waitEndMs: number;
-  /** Business deadline on the monotonic clock. */
-  readonly #deadlineMs: number | undefined;
+  /** Latest grant that leaves the work its time before the business deadline, on the monotonic clock. */
+  readonly #latestGrantMs: number;
   readonly #traceId: string | undefined;
   readonly #resolve: (result: AcquireResult) => void;
   #state: CallState = 'new';
@@ -66,8 +65,7 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     this.#mode = waitMs > 0 ? 'wait' : 'try';
     this.#startMs = parts.clock.monoMs();
     this.#waitEndMs = this.#startMs + waitMs;
-    this.#deadlineMs =
-      plan.deadline === undefined ? undefined : this.#startMs + Number(plan.deadline) - parts.clock.wallMs();
+    this.#latestGrantMs = latestGrantMs(plan, this.#startMs, parts.clock.wallMs());
     this.#traceId = parts.traceId();
     this.#args = {
       key: name.key,
@@ -157,8 +155,7 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     let limitMs = this.#parts.commandTimeoutMs;
     if (this.#mode === 'wait')
       limitMs = Math.min(limitMs, Math.max(0, this.#waitEndMs - nowMs) + REPLY_GRACE_MS);
-    if (this.#deadlineMs !== undefined) limitMs = Math.min(limitMs, Math.max(0, this.#deadlineMs - nowMs));
-    return limitMs;
+    return Math.min(limitMs, Math.max(0, this.#latestGrantMs - nowMs));
   }
 
   #granted(answer: OkAnswer, reply: Granted | Own, sentMs: number): void {
@@ -178,17 +175,12 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
 
   #hold(reply: Granted | Own, sentMs: number, time: ServerTime): void {
     const identity = new HoldIdentity(this.#name, reply.fence ?? undefined, this.#args.token);
-    const hold = new Hold(this.#parts, {
-      identity,
-      args: this.#args,
-      plan: this.#plan,
-      sentMs,
-      grantUs: grantUs(reply, this.#plan.leaseMs),
-      time,
-    });
+    const serverUs = grantUs(reply, this.#plan.leaseMs);
+    const args = this.#args;
+    const hold = new Hold(this.#parts, { identity, args, plan: this.#plan, sentMs, grantUs: serverUs, time });
     hold.start();
     this.#end();
-    this.#parts.events.emit(new AcquiredEvent(identity, this.#facts(time.receivedMs, time)));
+    this.#parts.events.emit(new AcquiredEvent(identity, this.#facts(time.receivedMs, { ...time, serverUs })));
     this.#resolve({ outcome: 'acquired', lease: new Lease(this.#parts, hold) });
   }
 
@@ -215,22 +207,21 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
   /** `unknown` as long as any attempt may have been granted. */
   #failure(last: RedisFailure): AcquireFailure {
     const { reason, cause } = this.#unsettledFailure ?? last;
-    if (this.#unsettledFailure !== undefined && isUnknownReason(reason))
-      return { outcome: 'unknown', reason, cause };
+    if (this.#unsettledFailure !== undefined) return { outcome: 'unknown', reason, cause };
     return { outcome: 'error', reason: last.reason, cause: last.cause };
   }
 
   #pause(nowMs: number): void {
     this.#state = 'pausing';
     const { retryBaseMs, retryCapMs } = this.#plan;
-    const untilMs = Math.min(this.#waitEndMs, this.#deadlineMs ?? this.#waitEndMs);
+    const untilMs = Math.min(this.#waitEndMs, this.#latestGrantMs);
     const pauseMs = fullJitterMs(this.#attempts, retryBaseMs, retryCapMs, this.#parts.random);
     this.#parts.deadlines.set(this, Math.min(nowMs + pauseMs, untilMs));
   }
 
   /** A grant now would leave no time for the work. */
   #isTooLate(nowMs: number): boolean {
-    return this.#deadlineMs !== undefined && nowMs + (this.#plan.workTimeoutMs ?? 0) >= this.#deadlineMs;
+    return nowMs >= this.#latestGrantMs;
   }
 
   readonly #onAbort = (): void => {
@@ -278,6 +269,8 @@ function grantUs(reply: Granted | Own, leaseMs: number): number {
   return Math.max(0, reply.serverUs - Math.max(0, leaseMs - (reply.leftMs ?? leaseMs)) * 1000);
 }
 
-function isUnknownReason(reason: RedisFailure['reason']): reason is UnknownReason {
-  return (UNKNOWN_REASONS as readonly string[]).includes(reason);
+/** The deadline is wall time, read once: from here on only the monotonic clock counts. */
+function latestGrantMs(plan: AcquirePlan, nowMs: number, wallMs: number): number {
+  if (plan.deadline === undefined) return Number.POSITIVE_INFINITY;
+  return nowMs + (Number(plan.deadline) - wallMs) - (plan.workTimeoutMs ?? 0);
 }

@@ -1,3 +1,4 @@
+import { wasGrantedBeforeEnd } from '../contract/later-grant.js';
 import type { NotOwned, ReleaseReply } from '../lua/replies.js';
 import { failedResult, notOwned } from './answers.js';
 import type { Answer } from './command.js';
@@ -74,7 +75,6 @@ function wasGrantedBefore(
   { latestFence, latestGrantUs }: NotOwned,
   { fence, settledUs }: SettledHold,
 ): boolean {
-  if (latestFence === null || latestGrantUs === null || fence === undefined || settledUs === undefined)
-    return false;
-  return latestFence > fence && latestGrantUs <= settledUs;
+  if (latestGrantUs === null || settledUs === undefined) return false;
+  return wasGrantedBeforeEnd({ fence, latestFence: latestFence ?? undefined, latestGrantUs, settledUs });
 }

@@ -5,7 +5,6 @@ import type {
   LostBy,
   RedisReason,
   TimeoutReason,
-  UnknownReason,
 } from '../contract/outcomes.js';
 import type { AcquireFailure } from './results.js';
 
@@ -78,7 +77,7 @@ export class AcquireFailedError extends AcquireError {
 /** It is not known whether the lock was granted; it is being given back, should it have been. */
 export class AcquireUnknownError extends AcquireError {
   override readonly name = 'AcquireUnknownError';
-  declare readonly reason: UnknownReason;
+  declare readonly reason: RedisReason;
 
   constructor(label: LockLabel, failure: AcquireFailure & { outcome: 'unknown' }) {
     super('acquire_unknown', `The answer to the acquire was lost: ${failure.reason}`, label, failure);

@@ -1,14 +1,6 @@
-import type {
-  CheckEvent,
-  CommitEvent,
-  DuplicateEvent,
-  FenceEvent,
-  LockEvent,
-  LostEvent,
-  RenewEvent,
-} from '../contract/event.js';
+import type { CommitEvent, DuplicateEvent, FenceEvent, LockEvent, LostEvent } from '../contract/event.js';
 import { MAX_DURATION_MS } from '../contract/event.js';
-import type { DuplicateOutcome, FenceOutcome } from '../contract/outcomes.js';
+import type { DuplicateOutcome, FenceOutcome, RedisReason } from '../contract/outcomes.js';
 import type { PendingEvent } from './emitter/emitter.js';
 import type { HoldIdentity } from './hold-identity.js';
 import type { LockName } from './lock-name.js';
@@ -19,6 +11,16 @@ import type { ServerEpoch, ServerEpochs } from './server-epochs.js';
 export type Draft<Event> = Event extends LockEvent
   ? { -readonly [Field in keyof Event]: Event[Field] }
   : never;
+
+/** An event whose outcome decides which fields it has: the outcome and its fields come from one answer. */
+export type AnswerDraft = { kind: string; outcome: string; lateMs?: number; reason?: RedisReason } & ServerFields & {
+    -readonly [F in keyof LatestGrant]: LatestGrant[F];
+  };
+
+interface ServerFields {
+  serverUs?: number | undefined;
+  serverId?: string | undefined;
+}
 
 /** Redis's clock when it answered, and which server that was. */
 export interface ServerStamp {
@@ -44,7 +46,8 @@ export interface LatestGrant {
 export interface RenewFacts extends LatestGrant {
   readonly leaseMs: number;
   readonly leftMs: number;
-  readonly lateMs: number;
+  /** Undefined for a renewal that the caller asked for. */
+  readonly lateMs: number | undefined;
 }
 
 /** One try to extend a lease. */
@@ -55,15 +58,16 @@ export function renewEvent(
   facts: RenewFacts,
 ): PendingEvent {
   return pending(isNotOwned(result.outcome), () => {
-    const event: Draft<RenewEvent> = {
+    const { leaseMs, leftMs, lateMs } = facts;
+    const event = {
       ...ofHold(moment, identity),
       kind: 'renew',
       outcome: result.outcome,
-      leaseMs: facts.leaseMs,
-      leftMs: duration(facts.leftMs),
-      lateMs: duration(facts.lateMs),
+      leaseMs,
+      leftMs: duration(leftMs),
     };
-    return withAnswer(event, result, facts);
+    const timed: AnswerDraft = lateMs === undefined ? event : { ...event, lateMs: duration(lateMs) };
+    return withAnswer(timed, result, facts);
   });
 }
 
@@ -75,7 +79,7 @@ export function checkEvent(
   latest: LatestGrant,
 ): PendingEvent {
   return pending(isNotOwned(result.outcome), () => {
-    const event: Draft<CheckEvent> = { ...ofHold(moment, identity), kind: 'check', outcome: result.outcome };
+    const event = { ...ofHold(moment, identity), kind: 'check', outcome: result.outcome };
     return withAnswer(event, result, latest);
   });
 }
@@ -174,13 +178,13 @@ function ofHold(moment: Moment, identity: HoldIdentity) {
 }
 
 function withAnswer(
-  event: Draft<RenewEvent> | Draft<CheckEvent>,
+  event: AnswerDraft,
   result: { outcome: string } | { reason: FailedResult['reason'] },
   latest: LatestGrant,
 ): LockEvent {
   if ('reason' in result) event.reason = result.reason;
   setLatest(event, latest);
-  return event;
+  return event as LockEvent;
 }
 
 /**
@@ -188,7 +192,7 @@ function withAnswer(
  * server is not known but surely not the envelope's: the time would be compared with times of another clock.
  */
 export function setServer(
-  event: { serverUs?: number | undefined; serverId?: string | undefined },
+  event: ServerFields,
   stamp: ServerStamp | undefined,
   { current }: ServerEpochs,
 ): boolean {

@@ -147,7 +147,7 @@ export class Hold implements DeadlineItem {
   async renew(leaseMs: number): Promise<RenewResult> {
     while (this.#renewal !== undefined) await this.#renewal.result;
     const limitMs = Math.min(this.#parts.commandTimeoutMs, this.term.leaseEndMs - this.now());
-    const result = await this.#sendRenewal(leaseMs, 0, limitMs);
+    const result = await this.#sendRenewal(leaseMs, undefined, limitMs);
     if (result.outcome === 'renewed') this.#watchdog?.plan();
     return result;
   }
@@ -218,7 +218,7 @@ export class Hold implements DeadlineItem {
     };
   }
 
-  #sendRenewal(leaseMs: number, lateMs: number, limitMs: number): Promise<RenewResult> {
+  #sendRenewal(leaseMs: number, lateMs: number | undefined, limitMs: number): Promise<RenewResult> {
     const nowMs = this.now();
     this.noticeEnd(nowMs);
     if (!this.isHeld) return Promise.resolve({ outcome: 'ended' });

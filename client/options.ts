@@ -74,7 +74,7 @@ export interface LockClientOptions {
   /** Prefixes of lock keys, for keys without a rule. Default `lock:`. */
   keyPrefixes?: readonly string[];
   defaults?: AcquireDefaults;
-  /** How long one command is waited for: 1 to 600,000 ms. Default 1000. An answer to a grant is never waited for beyond its lease. */
+  /** How long one command is waited for: 1 to 600,000 ms. Default 1000. An answer slower than the lease is no grant, whatever this says. */
   commandTimeoutMs?: number;
   /** How long a fence key outlives its last grant: 1 ms to 366 days. Default 1 h. */
   fenceTtlMs?: number;
@@ -221,7 +221,11 @@ function checkDeadline(value: unknown): Date | number | undefined {
 }
 
 function checkSignal(value: unknown): AbortSignal | undefined {
-  if (value === undefined || value instanceof AbortSignal) return value;
+  if (value === undefined) return undefined;
+  // Not instanceof: signals of another realm or of a polyfill are as good.
+  const isSignal =
+    typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
+  if (isSignal) return value as AbortSignal;
   throw invalidOption(`signal must be an AbortSignal, not ${show(value)}`);
 }
 

@@ -1,5 +1,6 @@
 import { RedisLockError } from '../contract/errors.js';
 import type { RedisReason } from '../contract/outcomes.js';
+import { reasonOfReply } from '../contract/redis-reason.js';
 
 /** What an error says about the command that met it. */
 export interface RedisFailure {
@@ -8,33 +9,6 @@ export interface RedisFailure {
   readonly notDone: boolean;
   readonly cause: unknown;
 }
-
-/** First word of an error reply. */
-const REASON_OF_CODE: Readonly<Record<string, RedisReason>> = {
-  READONLY: 'readonly',
-  WRONGTYPE: 'wrong_type',
-  LOADING: 'loading',
-  BUSY: 'busy',
-  OOM: 'out_of_memory',
-  NOPERM: 'no_permission',
-  NOAUTH: 'no_auth',
-  WRONGPASS: 'no_auth',
-  CLUSTERDOWN: 'cluster_down',
-  CROSSSLOT: 'cross_slot',
-  MOVED: 'moved',
-  ASK: 'moved',
-  TRYAGAIN: 'moved',
-  MASTERDOWN: 'master_down',
-  NOREPLICAS: 'no_replicas',
-  NOSCRIPT: 'script',
-};
-
-/** Texts of replies whose first word is only `ERR`. */
-const REASON_OF_TEXT: readonly (readonly [RegExp, RedisReason])[] = [
-  [/max number of clients/i, 'max_clients'],
-  [/operation not permitted|invalid password|without any password/i, 'no_auth'],
-  [/script|lua/i, 'script'],
-];
 
 /** After these, trying again cannot help before somebody changes something. */
 const FINAL: ReadonlySet<RedisReason> = new Set<RedisReason>([
@@ -106,15 +80,6 @@ function explainReply(message: string, cause: unknown): RedisFailure {
   return { reason, notDone: reason !== 'script', cause };
 }
 
-function reasonOfReply(message: string): RedisReason {
-  const code = /^[A-Z]+/.exec(message)?.[0] ?? '';
-  // Redis 6 wraps the error of a command inside a script: "ERR Error running script ... @user_script:3: WRONGTYPE ...".
-  const inner = /@user_script:\s?\d+: -?([A-Z]+)/.exec(message)?.[1] ?? '';
-  const known = REASON_OF_CODE[code] ?? REASON_OF_CODE[inner];
-  if (known !== undefined) return known;
-  return REASON_OF_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? 'other';
-}
-
 /** ioredis gave up: the command may be written already, or still be in one of its queues. */
 function explainTransport(error: Error, cause: unknown): RedisFailure {
   const hidden = replyInside(error.message);
@@ -130,7 +95,7 @@ function explainTransport(error: Error, cause: unknown): RedisFailure {
 /** "Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN ..." */
 function replyInside(message: string): RedisReason | undefined {
   const code = /Last error: ReplyError: ([A-Z]+)/.exec(message)?.[1];
-  return code === undefined ? undefined : REASON_OF_CODE[code];
+  return code === undefined ? undefined : reasonOfReply(code);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ReleaseEvent } from '../contract/event.js';
 import type { PendingEvent } from './emitter/emitter.js';
 import {
-  type Draft,
+  type AnswerDraft,
   duration,
   isNotOwned,
   type LatestGrant,
@@ -30,6 +30,9 @@ export interface ReleaseFacts {
   readonly epochs: ServerEpochs;
 }
 
+type ReleaseDraft = AnswerDraft & { -readonly [F in keyof Released]: Released[F] };
+type Released = Omit<Extract<ReleaseEvent, { outcome: 'released' }>, 'outcome'>;
+
 /** The work settled. One of the two events of every lock: one object, encoded later. */
 export class ReleasedEvent implements PendingEvent {
   readonly urgent: boolean;
@@ -47,7 +50,7 @@ export class ReleasedEvent implements PendingEvent {
   encode(): ReleaseEvent {
     const { name, owner, fence } = this.#identity;
     const facts = this.#facts;
-    const event: Draft<ReleaseEvent> = {
+    const event: ReleaseDraft = {
       kind: 'release',
       outcome: this.#result.outcome,
       atMs: facts.atMs,
@@ -63,14 +66,15 @@ export class ReleasedEvent implements PendingEvent {
     };
     if (fence !== undefined) event.fence = fence;
     this.#setAnswer(event);
-    return event;
+    return event as ReleaseEvent;
   }
 
-  #setAnswer(event: Draft<ReleaseEvent>): void {
+  #setAnswer(event: ReleaseDraft): void {
     const { server, epochs, settledUs, latest } = this.#facts;
-    // A clock without its server would be compared with another's, so both times go or neither.
-    if (setServer(event, server, epochs) && settledUs !== undefined) event.settledUs = settledUs;
     if ('reason' in this.#result) event.reason = this.#result.reason;
     if (latest !== undefined) setLatest(event, latest);
+    // A clock without its server would be compared with another's. Then `latestGrantUs` stays alone, which proves
+    // nothing: neither time would say "an old emitter, judge by the fences".
+    if (setServer(event, server, epochs) && settledUs !== undefined) event.settledUs = settledUs;
   }
 }

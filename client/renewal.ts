@@ -14,7 +14,7 @@ export interface RenewalPlan {
   /** Lease left. */
   readonly leftMs: number;
   /** How much later than planned. */
-  readonly lateMs: number;
+  readonly lateMs: number | undefined;
 }
 
 /** One try to extend a hold: sends, tells the event, and moves the hold on. */
@@ -62,10 +62,6 @@ export class Renewal implements CommandListener<RenewReply> {
   }
 
   onAnswer(answer: Answer<RenewReply>): void {
-    if (!this.#hold.isHeld) {
-      this.#end({ outcome: 'ended' });
-      return;
-    }
     this.#hold.noticeEnd(answer.receivedMs);
     if (!this.#hold.isHeld) this.#end({ outcome: 'ended' });
     else if (answer.ok) this.#answered(answer);

@@ -1,10 +1,4 @@
-import type {
-  AbortReason,
-  NotOwnedOutcome,
-  RedisReason,
-  TimeoutReason,
-  UnknownReason,
-} from '../contract/outcomes.js';
+import type { AbortReason, NotOwnedOutcome, RedisReason, TimeoutReason } from '../contract/outcomes.js';
 import type { Lease } from './lease.js';
 
 /** How `tryAcquire` can end without the lock. None of these means that the work may start. */
@@ -16,7 +10,7 @@ export type AcquireFailure =
   /** Redis did not grant it, for certain. */
   | { readonly outcome: 'error'; readonly reason: RedisReason; readonly cause?: unknown }
   /** It may have been granted; a clean-up by the own token was started. */
-  | { readonly outcome: 'unknown'; readonly reason: UnknownReason; readonly cause?: unknown };
+  | { readonly outcome: 'unknown'; readonly reason: RedisReason; readonly cause?: unknown };
 
 export type AcquireResult = { readonly outcome: 'acquired'; readonly lease: Lease } | AcquireFailure;
 

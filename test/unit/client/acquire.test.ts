@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { REPLY_GRACE_MS } from '../../../client/index.js';
 import { makeBench, notingTokens } from './lock-bench.js';
@@ -231,4 +232,16 @@ test('no timer is left when calls are over', async () => {
   await acquire;
   await clock.advance(2000);
   expect(clock.pendingTimers).toBe(0);
+});
+
+test('a signal that outlives many calls keeps nothing of them', async () => {
+  const { client, clock, server } = makeBench();
+  const { signal } = new AbortController();
+  await client.tryAcquire('lock:a', { leaseMs: 1000, signal });
+  server.steal('lock:b', 60_000);
+  await client.tryAcquire('lock:b', { leaseMs: 1000, signal });
+  const waiting = client.acquire('lock:b', { leaseMs: 1000, waitMs: 50, signal }).catch(() => {});
+  await clock.advance(50);
+  await waiting;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
