@@ -5,6 +5,7 @@
 -- ARGV[3] count: SCAN COUNT, integer, 1 to 1000000
 -- ARGV[4] withOwners: 1 to digest the values of strings, 0 not to read them
 -- ARGV[5] maxValueBytes: longest value to digest in bytes, integer, 0 to 1048576; of longer ones one byte more is read
+-- ARGV[6] prefixes: keys that begin with none of them are left out before they are looked at; each as its length in bytes, a colon and itself, one after the other; empty where the pattern alone decides
 -- REPLY sampled <cursor> <serverUs> <keys> <lefts> <owners>: an array; keys is an array of names, lefts an array of integers, owners a string with one word for each key; all three in the same order
 -- REPLY bad_argument <name>: that argument is out of its range
 -- WRITES no
@@ -16,7 +17,8 @@
 -- No TYPE for a string, and arrays that are returned as they are: each call, and each element put together here,
 -- costs more than the SCAN of the same key. KEYS is empty, so that it runs on any node of a cluster.
 
-local cursor, pattern, count, with_owners, max_value_bytes = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local cursor, pattern, count, with_owners, max_value_bytes, prefixes =
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local MOVED = -3
 local call, try, sha1hex, sub, type = redis.call, redis.pcall, redis.sha1hex, string.sub, type
 
@@ -29,10 +31,39 @@ if not in_range(count, 1, 1000000) then return 'bad_argument count' end
 if not in_range(with_owners, 0, 1) then return 'bad_argument withOwners' end
 if not in_range(max_value_bytes, 0, 1048576) then return 'bad_argument maxValueBytes' end
 
+local function read_prefixes()
+  local wanted, at = {}, 1
+  while at <= #prefixes do
+    local _, colon, digits = string.find(prefixes, '^(%d+):', at)
+    if not colon or colon + tonumber(digits) > #prefixes then return nil end
+    wanted[#wanted + 1] = sub(prefixes, colon + 1, colon + tonumber(digits))
+    at = colon + 1 + tonumber(digits)
+  end
+  return wanted
+end
+
+local wanted = read_prefixes()
+if not wanted then return 'bad_argument prefixes' end
+
+local function is_wanted(key)
+  for i = 1, #wanted do
+    if sub(key, 1, #wanted[i]) == wanted[i] then return true end
+  end
+  return false
+end
+
 local time = call('TIME')
 local server_us = string.format('%016.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
 local step = call('SCAN', cursor, 'MATCH', pattern, 'COUNT', count)
 local keys = step[2]
+if #wanted > 0 then
+  -- A foreign key is not even asked for its life: the user may have no right to it.
+  local found = keys
+  keys = {}
+  for i = 1, #found do
+    if is_wanted(found[i]) then keys[#keys + 1] = found[i] end
+  end
+end
 
 local lefts = {}
 for i = 1, #keys do

@@ -43,6 +43,8 @@ export interface SampleArgs {
   withOwners: boolean;
   /** Longer values are not read beyond this, and have no owner. 0 to 1,048,576 bytes. */
   maxValueBytes: number;
+  /** Keys that begin with none of these are not looked at. Empty: the pattern alone decides. */
+  prefixes: readonly Buffer[];
 }
 
 /**
@@ -116,5 +118,11 @@ export function checkArgv(args: LockArgs): ScriptArgument[] {
 
 /** ARGV of sample.lua. */
 export function sampleArgv(args: SampleArgs): ScriptArgument[] {
-  return [args.cursor, args.pattern, args.count, args.withOwners ? 1 : 0, args.maxValueBytes];
+  const { cursor, pattern, count, withOwners, maxValueBytes, prefixes } = args;
+  return [cursor, pattern, count, withOwners ? 1 : 0, maxValueBytes, joinPrefixes(prefixes)];
+}
+
+/** Each with its length before it, so that a prefix may hold any byte. */
+function joinPrefixes(prefixes: readonly Buffer[]): Buffer {
+  return Buffer.concat(prefixes.flatMap((prefix) => [Buffer.from(`${prefix.length}:`), prefix]));
 }

@@ -21,10 +21,10 @@ interface Found {
  * several moments in time: a key may change between them. The cost is the round trips' time: an upper bound.
  */
 export function createCommandStep(redis: SampleRedis, clock: Clock): SampleStep {
-  return async ({ cursor, pattern, count }) => {
+  return async ({ cursor, lockKeys, count }) => {
     const look = new CommandLook(redis, clock);
-    const next = await look.scan(cursor, pattern, count);
-    const keys = await look.inspect(next.keys);
+    const next = await look.scan(cursor, lockKeys.pattern, count);
+    const keys = await look.inspect(next.keys.filter((key) => lockKeys.matches(key.toString('latin1'))));
     const { serverUs, costUs, vanished, moved } = look;
     return { cursor: next.cursor, serverUs, costUs, vanished, moved, keys };
   };

@@ -4,7 +4,7 @@ import type { RedisReason } from '../../contract/outcomes.js';
 import type { ResourceClassifier } from '../../contract/resource.js';
 import type { SampleRedis } from './connection.js';
 import { DutyBudget } from './duty-budget.js';
-import { prefixFilter, scanPattern } from './key-pattern.js';
+import { type LockKeys, lockKeys } from './key-pattern.js';
 import { KeyspaceView } from './keyspace-view.js';
 import type { SamplePort, Schedule, StartSchedule } from './ports.js';
 import { type SampledLock, type Sighting, showSighting } from './sighting.js';
@@ -99,8 +99,7 @@ class SweepSampler implements Sampler {
   readonly #duty: DutyBudget;
   readonly #view: KeyspaceView;
   readonly #size = new StepSize();
-  readonly #pattern: Buffer;
-  readonly #matches: (keyBytes: string) => boolean;
+  readonly #lockKeys: LockKeys;
   #state: SamplerState = {
     status: 'starting',
     reason: undefined,
@@ -119,8 +118,7 @@ class SweepSampler implements Sampler {
     this.#limits = { deadlineMs: DEADLINE_MS, maxKeys: MAX_KEYS, ...options.limits };
     this.#duty = new DutyBudget(options.dutyShare);
     this.#view = new KeyspaceView(options.classify);
-    this.#pattern = scanPattern(options.keyPrefixes);
-    this.#matches = prefixFilter(options.keyPrefixes);
+    this.#lockKeys = lockKeys(options.keyPrefixes);
   }
 
   start(): void {
@@ -204,8 +202,7 @@ class SweepSampler implements Sampler {
       clock,
       view: this.#view,
       size: this.#size,
-      pattern: this.#pattern,
-      matches: this.#matches,
+      lockKeys: this.#lockKeys,
       limits: this.#limits,
       stopping: () => this.#state.status === 'stopped',
     });

@@ -13,10 +13,12 @@ export type SampleScript = Pick<LockScripts, 'sample'>;
  * TIME before and after it, in one write, so that nothing of this connection comes between.
  */
 export function createScriptStep(redis: SampleRedis, scripts: SampleScript, clock: Clock): SampleStep {
-  return async ({ cursor, pattern, count }) => {
+  return async ({ cursor, lockKeys, count }) => {
+    const { pattern, exact } = lockKeys;
+    const prefixes = exact ? [] : lockKeys.prefixes;
     const meter = new ServerMeter(redis, clock);
     try {
-      const args = { cursor, pattern, count, withOwners: true, maxValueBytes: MAX_VALUE_BYTES };
+      const args = { cursor, pattern, count, withOwners: true, maxValueBytes: MAX_VALUE_BYTES, prefixes };
       return { ...(await scripts.sample(meter, args)), costUs: meter.costUs };
     } catch (error) {
       throw new StepFailure(redisReasonOf(error), { cause: error });

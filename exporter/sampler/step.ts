@@ -1,11 +1,12 @@
 import type { RedisReason } from '../../contract/outcomes.js';
+import type { LockKeys } from './key-pattern.js';
 
 /** Which part of the keyspace to look at. */
 export interface StepRequest {
   /** Where to go on; `'0'` to start. */
   readonly cursor: string;
-  /** Pattern of SCAN MATCH. */
-  readonly pattern: Buffer;
+  /** What to look for. No other key may be looked at: the user may have no right to it. */
+  readonly lockKeys: LockKeys;
   /** How many slots of the table to look at. */
   readonly count: number;
 }

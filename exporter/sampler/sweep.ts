@@ -1,5 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import type { RedisReason } from '../../contract/outcomes.js';
+import type { LockKeys } from './key-pattern.js';
 import type { KeyspaceView } from './keyspace-view.js';
 import { type SampleStep, StepFailure, type StepReply } from './step.js';
 import type { StepSize } from './step-size.js';
@@ -17,8 +18,7 @@ export interface SweepTools {
   readonly step: SampleStep;
   readonly view: KeyspaceView;
   readonly size: StepSize;
-  readonly pattern: Buffer;
-  readonly matches: (keyBytes: string) => boolean;
+  readonly lockKeys: LockKeys;
   readonly clock: Clock;
   readonly limits: SweepLimits;
   /** Asked between two steps: whether to give up. */
@@ -80,8 +80,8 @@ class Sweep {
   }
 
   #send(cursor: string): Promise<StepReply> {
-    const { step, pattern, size } = this.#tools;
-    return step({ cursor, pattern, count: size.count });
+    const { step, lockKeys, size } = this.#tools;
+    return step({ cursor, lockKeys, count: size.count });
   }
 
   #count(reply: StepReply): void {
@@ -103,11 +103,11 @@ class Sweep {
   }
 
   #take({ keys, serverUs }: StepReply, monoMs: number): void {
-    const { view, matches, clock } = this.#tools;
+    const { view, lockKeys, clock } = this.#tools;
     const time = { monoMs, serverUs: serverUs ?? Math.round(clock.wallMs() * 1000) };
     for (const seen of keys) {
       const keyBytes = seen.key.toString('latin1');
-      if (matches(keyBytes) && view.see(keyBytes, seen, time)) this.counts.keys += 1;
+      if (lockKeys.matches(keyBytes) && view.see(keyBytes, seen, time)) this.counts.keys += 1;
     }
   }
 }

@@ -10,6 +10,7 @@ const args: SampleArgs = {
   cursor: '0',
   pattern: 'lock:*',
   count: 1000,
+  prefixes: [],
   withOwners: true,
   maxValueBytes: 1024,
 };

@@ -17,6 +17,7 @@ const defaults: SampleArgs = {
   count: 100,
   withOwners: true,
   maxValueBytes: MAX_VALUE_BYTES,
+  prefixes: [],
 };
 
 describe('sample', () => {
@@ -127,6 +128,33 @@ describe('sample', () => {
     await redis.config('RESETSTAT');
     expect((await sweep()).keys.size).toBe(50);
     expect(await redis.info('errorstats')).not.toContain('errorstat_');
+  });
+
+  it('looks only at keys with one of the prefixes, whatever bytes they hold', async () => {
+    const prefixes = [Buffer.from('lock:'), Buffer.from([0x62, 0x00, 0xff, 0x31, 0x3a])];
+    const binary = Buffer.concat([prefixes[1] ?? Buffer.alloc(0), Buffer.from('x')]);
+    for (const name of [Buffer.from('lock:a'), binary, Buffer.from('lulk:b'), Buffer.from('bock:c')]) {
+      await redis.set(name, 'v');
+    }
+    await redis.config('RESETSTAT');
+    const { keys } = await sweep({ pattern: '*', prefixes });
+    expect([...keys.keys()].sort()).toEqual([binary.toString('latin1'), 'lock:a']);
+    const stats = await redis.info('commandstats');
+    expect([
+      /cmdstat_pttl:calls=(\d+)/.exec(stats)?.[1],
+      /cmdstat_getrange:calls=(\d+)/.exec(stats)?.[1],
+    ]).toEqual(['2', '2']);
+  });
+
+  it('refuses prefixes that are not whole', async () => {
+    for (const prefixes of ['5:lock', 'lock:', '5lock:']) {
+      const args = ['0', '*', '10', '0', '0', prefixes];
+      const { sample } = loadLockScripts();
+      const lying = {
+        callBuffer: (command: string, first: string) => redis.callBuffer(command, first, 0, ...args),
+      };
+      await expect(sample(lying as never, defaults)).rejects.toMatchObject({ id: 'invalid_option' });
+    }
   });
 
   it('of no keys, and from a cursor beyond 2^53, answers', async () => {

@@ -17,12 +17,20 @@ import { type Binding, findFaults } from './script-gate.js';
 /** Each argument is a value of its own, so that ARGV can be turned back into names. */
 const lock = { key: 'key', fenceKey: 'fence', token: 'token' };
 const times = { ...lock, leaseMs: 11, fenceTtlMs: 12 };
-const sample = { cursor: '13', pattern: 'pattern', count: 14, withOwners: true, maxValueBytes: 15 };
+const sample = {
+  cursor: '13',
+  pattern: 'pattern',
+  count: 14,
+  withOwners: true,
+  maxValueBytes: 15,
+  prefixes: [],
+};
 const named = new Map<unknown, string>([
   ...Object.entries(times).map(([name, value]) => [value, name] as const),
   ...Object.entries(sample).map(([name, value]) => [value === true ? 1 : value, name] as const),
 ]);
-const names = (argv: readonly unknown[]) => argv.map((value) => named.get(value) ?? `unknown ${value}`);
+const names = (argv: readonly unknown[]) =>
+  argv.map((value) => named.get(value) ?? (Buffer.isBuffer(value) ? 'prefixes' : `unknown ${value}`));
 const keys = keysOf(lock).length;
 
 const bindings: Record<string, Binding> = {

@@ -142,6 +142,28 @@ describe('a user with few rights', () => {
     expect([...sampler.locks()][0]?.owner).not.toBeNull();
   });
 
+  it.each(['script', 'commands'] as const)(
+    'sweeps two prefixes that have no beginning in common by %s, and asks for no key beside them',
+    async (by) => {
+      const rights = '+select +time +evalsha +eval +scan +pttl +type +getrange';
+      const acl = `exporter on >secret resetchannels -@all ~lock:* ~bull:* ${rights}`;
+      const server = await start({ acl: [acl] });
+      const client = server.client();
+      // One of each shape that a pattern for both could take for a lock.
+      for (const key of ['lock:a', 'bull:b', 'other:c', 'lulk:d', 'bock:e']) await client.set(key, 'v');
+      await client.config('RESETSTAT');
+      const keyPrefixes = ['lock:', 'bull:'];
+      const { sampler, records, keys } = make(server.port, { by, keyPrefixes, connection: login });
+      await sampler.tick();
+      expect([records.up, records.errors, keys()]).toEqual(['ok', [], ['bull:b', 'lock:a']]);
+      const stats = await client.info('commandstats');
+      const calls = ['pttl', 'getrange'].map(
+        (name) => new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1],
+      );
+      expect(calls).toEqual(['2', '2']);
+    },
+  );
+
   it('says no_permission when it may do neither', async () => {
     const server = await start({ acl: [`${ACL} +select +pttl`] });
     const { sampler, records } = make(server.port, { by: 'fallback', connection: login });
