@@ -127,6 +127,8 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
 
   /** The call is over, and now an answer says that the lock was granted: nobody will use it. */
   onLate(answer: Answer<AcquireReply>): void {
+    // A further attempt may still make a lease of this grant, which a clean-up would delete under it.
+    if (this.#state !== 'over') return;
     const isGrant = answer.ok && (answer.reply.word === 'granted' || answer.reply.word === 'own');
     if (isGrant && this.#mustCleanUp) this.#parts.cleanUp.start(this.#args);
   }
@@ -180,7 +182,8 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
     const hold = new Hold(this.#parts, { identity, args, plan: this.#plan, sentMs, grantUs: serverUs, time });
     hold.start();
     this.#end();
-    this.#parts.events.emit(new AcquiredEvent(identity, this.#facts(time.receivedMs, { ...time, serverUs })));
+    const stamp = serverUs === time.serverUs ? time : { serverUs, epoch: time.epoch };
+    this.#parts.events.emit(new AcquiredEvent(identity, this.#facts(time.receivedMs, stamp)));
     this.#resolve({ outcome: 'acquired', lease: new Lease(this.#parts, hold) });
   }
 
