@@ -1,0 +1,24 @@
+import { stringify } from 'yaml';
+import { alertRules } from './alert-rules.js';
+import { dailyRules, recordingRules } from './recording-rules.js';
+import { DEFAULT_OPTIONS, type RuleGroup, type RuleOptions } from './rule.js';
+import { THRESHOLDS, type Thresholds } from './thresholds.js';
+
+const HEADER = '# Generated from alerts/source/ by `npm run alerts`; the tests compare. Do not edit.\n';
+
+/** Every rule file by its name in `alerts/`, as text. */
+export function ruleFiles(
+  thresholds: Thresholds = THRESHOLDS,
+  options: RuleOptions = DEFAULT_OPTIONS,
+): Map<string, string> {
+  return new Map([
+    ['alert-rules.yml', toYaml(alertRules(thresholds, options))],
+    ['recording-rules.yml', toYaml(recordingRules(options))],
+    ['recording-rules-daily.yml', toYaml(dailyRules())],
+  ]);
+}
+
+/** One rule file with one group. */
+export function toYaml(group: RuleGroup<object>): string {
+  return HEADER + stringify({ groups: [group] }, { lineWidth: 0, aliasDuplicateObjects: false });
+}

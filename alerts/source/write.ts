@@ -1,0 +1,24 @@
+// `npm run alerts`: writes the rule files. Other addresses or times: see alerts/README.md.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ruleFiles } from './files.js';
+import { DEFAULT_OPTIONS } from './rule.js';
+import { scaleDurations, THRESHOLDS } from './thresholds.js';
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: 'alerts' },
+    job: { type: 'string', default: DEFAULT_OPTIONS.job },
+    runbooks: { type: 'string', default: DEFAULT_OPTIONS.links.runbooks },
+    grafana: { type: 'string', default: DEFAULT_OPTIONS.links.grafana },
+    faster: { type: 'string', default: '1' },
+  },
+});
+
+const factor = Number(values.faster);
+if (!(factor > 0)) throw new Error('--faster takes a number above 0, such as 10');
+const links = { runbooks: values.runbooks, grafana: values.grafana };
+for (const [name, text] of ruleFiles(scaleDurations(THRESHOLDS, factor), { job: values.job, links })) {
+  writeFileSync(join(values.out, name), text);
+}
