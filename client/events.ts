@@ -13,7 +13,12 @@ export type Draft<Event> = Event extends LockEvent
   : never;
 
 /** An event whose outcome decides which fields it has: the outcome and its fields come from one answer. */
-export type AnswerDraft = { kind: string; outcome: string; lateMs?: number; reason?: RedisReason } & ServerFields & {
+export type AnswerDraft = {
+  kind: string;
+  outcome: string;
+  lateMs?: number;
+  reason?: RedisReason;
+} & ServerFields & {
     -readonly [F in keyof LatestGrant]: LatestGrant[F];
   };
 

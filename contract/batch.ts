@@ -4,6 +4,10 @@ import { plainTextPattern } from './text.js';
 
 /** Version of the contract. It grows only when an old exporter could misread a new batch. */
 export const CONTRACT_VERSION = 1;
+/** A producer that holds something sends a batch at least this often, or `BEATS_PER_LEASE` times in its shortest lease, whichever is longer. */
+export const MIN_HEARTBEAT_MS = 1000;
+/** So that one lost heartbeat does not look like a dead holder. */
+export const BEATS_PER_LEASE = 5;
 /** Where batches are posted. */
 export const EVENTS_PATH = '/v1/events';
 /** Most events in one batch. */
@@ -77,6 +81,10 @@ const envelope = {
     .boolean()
     .optional()
     .describe('The set of holds is not complete yet: it goes on in the next batch'),
+  closing: z
+    .boolean()
+    .optional()
+    .describe('The producer ends in order: when its last batch carries this it said goodbye and did not die'),
 } as const;
 
 /** A batch as a whole. The exporter checks `events` one by one (`envelopeSchema`): a bad event costs only itself. */
@@ -96,7 +104,7 @@ export type Envelope = z.infer<typeof envelopeSchema>;
 const rejectedSchema = z.object({
   index: z.int().min(0).describe('Position in events'),
   path: z.string().describe('Dotted path of the field, empty for the event itself'),
-  message: z.string(),
+  message: z.string().describe('What is wrong'),
 });
 export type RejectedEvent = z.infer<typeof rejectedSchema>;
 
@@ -115,11 +123,11 @@ export const answerSchema = z.object({
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-/** The answer to a batch that was refused as a whole (400, 401, 403, 404, 413, 415, 429, 503). */
+/** The answer to a batch that was refused as a whole; `REFUSALS` has the status of each id. */
 export const refusalSchema = z.object({
   error: z
     .object({
-      id: z.string().describe('One word, the result label of redis_lock_exporter_batches_total'),
+      id: z.string().describe('Which refusal it is. Take one that you do not know by its status'),
       message: z.string().describe('What is wrong and what to do'),
     })
     .describe('Why the batch was refused as a whole'),

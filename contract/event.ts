@@ -3,16 +3,12 @@ import { DIGEST_DIGITS } from './lock-id.js';
 import {
   ABORT_REASONS,
   ACQUIRE_MODES,
-  CHECK_OUTCOMES,
   DUPLICATE_OUTCOMES,
   FENCE_OUTCOMES,
   LOST_BY,
   MAX_LEASE_MS,
   REDIS_REASONS,
-  RELEASE_OUTCOMES,
-  RENEW_OUTCOMES,
   TIMEOUT_REASONS,
-  UNKNOWN_REASONS,
 } from './outcomes.js';
 import { MAX_RESOURCE_LENGTH } from './resource.js';
 import { plainTextPattern } from './text.js';
@@ -91,6 +87,13 @@ const latestGrant = {
   latestGrantUs: field.redisUs.optional().describe('Redis’s clock at the latest grant'),
 } as const;
 
+const redisReason = z.enum(REDIS_REASONS).describe('Why');
+
+/** The word that tells the shapes of one kind apart. */
+function outcome<const Word extends string>(word: Word) {
+  return z.literal(word).describe('How it ended');
+}
+
 const acquireCommon = {
   ...common,
   kind: z.literal('acquire').describe('Kind of event'),
@@ -105,7 +108,7 @@ const acquireCommon = {
 const acquireEvent = z.discriminatedUnion('outcome', [
   z.object({
     ...acquireCommon,
-    outcome: z.literal('acquired').describe('How it ended'),
+    outcome: outcome('acquired'),
     owner: ofHold.owner,
     fence: ofHold.fence,
     keyBase64: field.keyBase64
@@ -114,50 +117,58 @@ const acquireEvent = z.discriminatedUnion('outcome', [
         'The key’s bytes, so that the exporter can look at this key without a sweep. Never shown, logged or stored',
       ),
   }),
-  z.object({ ...acquireCommon, outcome: z.literal('contended').describe('How it ended') }),
+  z.object({ ...acquireCommon, outcome: outcome('contended') }),
   z.object({
     ...acquireCommon,
-    outcome: z.literal('timeout').describe('How it ended'),
+    outcome: outcome('timeout'),
     reason: z.enum(TIMEOUT_REASONS).describe('Why'),
   }),
   z.object({
     ...acquireCommon,
-    outcome: z.literal('aborted').describe('How it ended'),
+    outcome: outcome('aborted'),
     reason: z.enum(ABORT_REASONS).describe('Why'),
   }),
   z.object({
     ...acquireCommon,
-    outcome: z.literal('error').describe('How it ended'),
-    reason: z.enum(REDIS_REASONS).describe('Why'),
+    outcome: outcome('error'),
+    reason: redisReason,
   }),
   z.object({
     ...acquireCommon,
-    outcome: z.literal('unknown').describe('How it ended'),
-    reason: z.enum(UNKNOWN_REASONS).describe('Why'),
+    outcome: outcome('unknown'),
+    reason: redisReason,
     owner: field.digest
       .optional()
       .describe('Digest of the token that may be stored, so that an orphan can be named'),
   }),
 ]);
 
-const renewEvent = z.object({
+const renewCommon = {
   ...ofHold,
-  ...latestGrant,
   kind: z.literal('renew').describe('Kind of event'),
-  outcome: z.enum(RENEW_OUTCOMES).describe('How it ended'),
-  reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
   leaseMs: field.leaseMs,
   leftMs: durationMs.describe('Lease left when the renewal was sent'),
-  lateMs: durationMs.describe('How much later than planned it was sent; 0 for one that the caller asked for'),
-});
+  lateMs: durationMs
+    .optional()
+    .describe('How much later than planned it was sent. Absent for a renewal that the caller asked for'),
+} as const;
 
-const checkEvent = z.object({
-  ...ofHold,
-  ...latestGrant,
-  kind: z.literal('check').describe('Kind of event'),
-  outcome: z.enum(CHECK_OUTCOMES).describe('How it ended'),
-  reason: z.enum(REDIS_REASONS).optional().describe('With error'),
-});
+const renewEvent = z.discriminatedUnion('outcome', [
+  z.object({ ...renewCommon, outcome: outcome('renewed') }),
+  z.object({ ...renewCommon, ...latestGrant, outcome: outcome('expired') }),
+  z.object({ ...renewCommon, ...latestGrant, outcome: outcome('stolen') }),
+  z.object({ ...renewCommon, outcome: outcome('error'), reason: redisReason }),
+  z.object({ ...renewCommon, outcome: outcome('unknown'), reason: redisReason }),
+]);
+
+const checkCommon = { ...ofHold, kind: z.literal('check').describe('Kind of event') } as const;
+
+const checkEvent = z.discriminatedUnion('outcome', [
+  z.object({ ...checkCommon, outcome: outcome('held') }),
+  z.object({ ...checkCommon, ...latestGrant, outcome: outcome('expired') }),
+  z.object({ ...checkCommon, ...latestGrant, outcome: outcome('stolen') }),
+  z.object({ ...checkCommon, outcome: outcome('error'), reason: redisReason }),
+]);
 
 const lostEvent = z.object({
   ...ofHold,
@@ -169,12 +180,9 @@ const lostEvent = z.object({
   loopDelayMs: durationMs.describe('Worst event-loop delay during the hold: tells a pause from slow work'),
 });
 
-const releaseEvent = z.object({
+const releaseCommon = {
   ...ofHold,
-  ...latestGrant,
   kind: z.literal('release').describe('Kind of event'),
-  outcome: z.enum(RELEASE_OUTCOMES).describe('How it ended'),
-  reason: z.enum(REDIS_REASONS).optional().describe('With error and unknown'),
   holdMs: durationMs.describe('From the send of the granting command until the work settled'),
   leaseMs: field.leaseMs.describe('The lease last asked for'),
   renewals: count.describe('Confirmed extensions'),
@@ -192,7 +200,15 @@ const releaseEvent = z.object({
       'Redis’s clock when the work settled, as a lower bound: it errs by no more than one round trip',
     ),
   loopDelayMs: durationMs.describe('Worst event-loop delay during the hold: tells a pause from slow work'),
-});
+} as const;
+
+const releaseEvent = z.discriminatedUnion('outcome', [
+  z.object({ ...releaseCommon, outcome: outcome('released') }),
+  z.object({ ...releaseCommon, ...latestGrant, outcome: outcome('expired') }),
+  z.object({ ...releaseCommon, ...latestGrant, outcome: outcome('stolen') }),
+  z.object({ ...releaseCommon, outcome: outcome('error'), reason: redisReason }),
+  z.object({ ...releaseCommon, outcome: outcome('unknown'), reason: redisReason }),
+]);
 
 const commitEvent = z.object({
   ...ofHold,

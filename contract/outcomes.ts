@@ -29,10 +29,6 @@ export const REDIS_REASONS = [
 ] as const;
 export type RedisReason = (typeof REDIS_REASONS)[number];
 
-/** After these it is not known whether Redis carried the command out. */
-export const UNKNOWN_REASONS = ['connection', 'command_timeout', 'bad_reply', 'other'] as const;
-export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
-
 /** Why waiting for a lock ended without it: the wait limit, the business deadline, or a reply slower than the lease. */
 export const TIMEOUT_REASONS = ['wait_limit', 'deadline', 'slow_reply'] as const;
 export type TimeoutReason = (typeof TIMEOUT_REASONS)[number];
@@ -80,8 +76,8 @@ export const DUPLICATE_OUTCOMES = ['absorbed', 'unabsorbed'] as const;
 export type DuplicateOutcome = (typeof DUPLICATE_OUTCOMES)[number];
 
 /**
- * Why a producer dropped events it had emitted: its queue was full, the exporter refused the batch (400, 413),
- * the process ended before a flush was done, or one event alone was larger than a batch may be.
+ * Why a producer dropped events it had emitted: its queue was full, the exporter refused the batch for good, the
+ * process ended before a flush was done, one event alone was larger than an event may be, or it could not be built.
  */
-export const DROP_REASONS = ['queue_full', 'refused', 'shutdown', 'too_large'] as const;
+export const DROP_REASONS = ['queue_full', 'refused', 'shutdown', 'too_large', 'encode_failed'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];

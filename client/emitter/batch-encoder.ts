@@ -30,6 +30,8 @@ export interface EncodedBatch {
   /** Number of events in it. */
   readonly events: number;
   readonly holds: HoldsPart | undefined;
+  /** It says goodbye. */
+  readonly closing: boolean;
   /** Drops that it reports, in total. */
   readonly dropTotal: number;
 }
@@ -49,12 +51,23 @@ export class BatchEncoder {
   readonly #tally: EventTally;
   readonly #clock: Clock;
   #seq = 0;
+  #closing = false;
 
   constructor(identity: ProducerIdentity, store: string, tally: EventTally, clock: Clock) {
     this.#identity = identity;
     this.#store = store;
     this.#tally = tally;
     this.#clock = clock;
+  }
+
+  /** A batch was built, so the exporter may know this producer. */
+  get started(): boolean {
+    return this.#seq > 0;
+  }
+
+  /** From now on each batch says goodbye. */
+  sayGoodbye(): void {
+    this.#closing = true;
   }
 
   /**
@@ -71,6 +84,7 @@ export class BatchEncoder {
       body: Buffer.from(`${head},"events":[${events.json}]}`),
       events: events.count,
       holds,
+      closing: this.#closing,
       dropTotal: this.#tally.dropTotal,
     };
   }
@@ -102,7 +116,20 @@ export class BatchEncoder {
     const sentAtMs = this.#clock.wallMs();
     const dropped = this.#tally.dropped();
     const v = CONTRACT_VERSION;
-    const fields = { v, producer, startedAtMs, seq, sentAtMs, store, serverId, app, instance, dropped };
+    const closing = this.#closing || undefined;
+    const fields = {
+      v,
+      producer,
+      startedAtMs,
+      seq,
+      sentAtMs,
+      store,
+      serverId,
+      app,
+      instance,
+      dropped,
+      closing,
+    };
     const head = JSON.stringify(fields).slice(0, -1);
     if (!holds) return head;
     return `${head},"holds":${holds.json}${holds.last ? '' : ',"holdsMore":true'}`;

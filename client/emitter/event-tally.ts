@@ -1,12 +1,6 @@
 import type { DropReason } from '../../contract/outcomes.js';
 
 /**
- * Why an event was dropped on the client's side: the contract's reasons, and `encode_failed` for an event that
- * could not be built, which the exporter counts as `other`.
- */
-export type ClientDropReason = DropReason | 'encode_failed';
-
-/**
  * What became of the events of one channel since it was opened. At every moment
  * `emitted = accepted + rejected + sum(dropped) + queued`.
  */
@@ -18,7 +12,7 @@ export interface ChannelStats {
   /** Delivered, but found invalid by the exporter, one by one. */
   readonly rejected: number;
   /** Never delivered, by reason. Reasons without drops are left out. */
-  readonly dropped: Readonly<Partial<Record<ClientDropReason, number>>>;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
   /** Not settled yet; the batch in flight is included. */
   readonly queued: number;
 }
@@ -28,7 +22,7 @@ export class EventTally {
   emitted = 0;
   accepted = 0;
   rejected = 0;
-  #dropped: Partial<Record<ClientDropReason, number>> = {};
+  #dropped: Partial<Record<DropReason, number>> = {};
   #dropTotal = 0;
 
   /** Events dropped, whatever the reason. */
@@ -36,14 +30,14 @@ export class EventTally {
     return this.#dropTotal;
   }
 
-  drop(reason: ClientDropReason, count = 1): void {
+  drop(reason: DropReason, count = 1): void {
     if (count === 0) return;
     this.#dropped[reason] = (this.#dropped[reason] ?? 0) + count;
     this.#dropTotal += count;
   }
 
   /** Drops by reason, cumulative: the envelope's `dropped`. */
-  dropped(): Partial<Record<ClientDropReason, number>> {
+  dropped(): Partial<Record<DropReason, number>> {
     return { ...this.#dropped };
   }
 

@@ -1,10 +1,6 @@
+import { BEATS_PER_LEASE, MIN_HEARTBEAT_MS } from '../../contract/batch.js';
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { EmitterSource } from './emitter.js';
-
-/** Shortest time between two heartbeats. */
-export const MIN_HEARTBEAT_MS = 1000;
-/** A lease is confirmed this often in its life, so that one lost heartbeat does not look like a dead holder. */
-const BEATS_PER_LEASE = 5;
 
 /** Time between two batches while leases of `shortestLeaseMs` and longer are held. */
 export function heartbeatMs(shortestLeaseMs: number | undefined): number {

@@ -66,6 +66,7 @@ export class HttpChannel implements HttpEventChannel {
   #drainedAtExit = 0;
   #closing: Promise<void> | undefined;
   #closed = false;
+  #goodbyeOwed = false;
 
   constructor(parts: HttpChannelParts) {
     const { identity, source, port, clock, random, queueLimit } = parts;
@@ -101,7 +102,7 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   close(timeoutMs: number = DEFAULT_CLOSE_MS): Promise<void> {
-    this.#closing ??= this.#flush(timeoutMs, false).then(() => this.#shut());
+    this.#closing ??= this.#sayGoodbye(timeoutMs).then(() => this.#shut());
     return this.#closing;
   }
 
@@ -116,10 +117,23 @@ export class HttpChannel implements HttpEventChannel {
     void this.#flush(timeoutMs, true);
   }
 
+  /**
+   * The last batch tells that the producer ends in order, so that it does not look dead. When that is all there is
+   * to tell, one failure is enough to give it up: an exporter that is down must not delay the end of a process.
+   */
+  #sayGoodbye(timeoutMs: number): Promise<void> {
+    const onlyGoodbye = this.#settled;
+    if (!this.#encoder.started && onlyGoodbye) return Promise.resolve();
+    this.#goodbyeOwed = true;
+    this.#encoder.sayGoodbye();
+    return this.#flush(timeoutMs, onlyGoodbye);
+  }
+
   /** Nothing is left to be told. */
   get #settled(): boolean {
     const idle = this.#sender.batch === undefined && this.#queue.length === 0;
-    return idle && !this.#holds.unfinished && this.#dropsReported === this.#tally.dropTotal;
+    const told = !this.#holds.unfinished && this.#dropsReported === this.#tally.dropTotal;
+    return idle && told && !this.#goodbyeOwed;
   }
 
   #flush(timeoutMs: number, givesUpOnFailure: boolean): Promise<void> {
@@ -212,6 +226,7 @@ export class HttpChannel implements HttpEventChannel {
     this.#tally.rejected += rejected;
     this.#tally.accepted += batch.events - rejected;
     this.#dropsReported = batch.dropTotal;
+    if (batch.closing) this.#goodbyeOwed = false;
     for (const { path, message } of answer.rejected) {
       const fault = quote(`${path}: ${message}`);
       this.#warn(
@@ -226,6 +241,7 @@ export class HttpChannel implements HttpEventChannel {
   #onRefused(batch: EncodedBatch, text: string): void {
     this.#holds.refused(batch.holds);
     this.#tally.drop('refused', batch.events);
+    if (batch.closing) this.#goodbyeOwed = false;
     // Drops that were refused on their own are not told over and over.
     if (batch.events === 0) this.#dropsReported = batch.dropTotal;
     this.#warn(

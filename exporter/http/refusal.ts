@@ -1,23 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../contract/batch.js';
 import type { Clock } from '../../contract/clock.js';
-
-/** Why a request is refused before anybody looks into it, and the status that says so. */
-export const REFUSAL_STATUS = {
-  bad_json: 400,
-  bad_query: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  too_large: 413,
-  unsupported_media_type: 415,
-  internal: 500,
-  not_ready: 503,
-  overloaded: 503,
-  shutting_down: 503,
-} as const;
-export type RefusalId = keyof typeof REFUSAL_STATUS;
+import { REFUSALS, type RefusalId } from '../../contract/refusals.js';
 
 /** A refusal on its way out. */
 export interface RefusalNote<Id extends RefusalId = RefusalId> {
@@ -61,7 +45,7 @@ export function sendRefusal(
     return;
   }
   const refusal: Refusal = { error: { id: note.id, message: note.message } };
-  const status = REFUSAL_STATUS[note.id];
+  const { status } = REFUSALS[note.id];
   if (!hasUnreadBody(request)) {
     sendJson(response, status, refusal, note.headers);
     return;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '../../contract/batch.js';
+import type { RefusalId } from '../../contract/refusals.js';
 
 /**
  * Ends a connection on which no request could be read: broken HTTP, headers too large, or too slow. Says so in
@@ -28,7 +29,10 @@ function describeError(error: Error): [status: string, refusal: Refusal] {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return ['431 Request Header Fields Too Large', refusal('bad_request', 'The headers are too large')];
+      return [
+        '431 Request Header Fields Too Large',
+        refusal('headers_too_large', 'The headers are too large'),
+      ];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [
         '408 Request Timeout',
@@ -39,6 +43,6 @@ function describeError(error: Error): [status: string, refusal: Refusal] {
   }
 }
 
-function refusal(id: string, message: string): Refusal {
+function refusal(id: RefusalId, message: string): Refusal {
   return { error: { id, message } };
 }

@@ -1,7 +1,8 @@
 import type { Answer, Envelope, Refusal, RejectedEvent } from '../../contract/batch.js';
 import type { Clock } from '../../contract/clock.js';
 import type { LockEvent } from '../../contract/event.js';
-import type { BatchContext, BatchResult, IngestPorts } from './ports.js';
+import type { BatchResult, RefusalId } from '../../contract/refusals.js';
+import type { BatchContext, IngestPorts } from './ports.js';
 import { type Producer, type ProducerLimits, ProducerTable } from './producers.js';
 import { readEnvelope } from './read-envelope.js';
 import { type EventsRead, readEvents } from './read-event.js';
@@ -164,7 +165,7 @@ class BatchIngest implements Ingest {
     });
   }
 
-  #refuse(id: BatchResult, message: string): IngestResult {
+  #refuse(id: BatchResult & RefusalId, message: string): IngestResult {
     this.#count((counters) => counters.batch(id));
     return { status: 400, refusal: { error: { id, message } } };
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RejectReason } from './ports.js';
+import type { RejectReason } from '../../contract/refusals.js';
 
 /** What is wrong with a field. Says what is wanted; never repeats what was sent, which may be a secret. */
 export interface Fault {

@@ -1,6 +1,7 @@
 import type { Hold } from '../../contract/batch.js';
 import type { EventKind, LockEvent } from '../../contract/event.js';
 import type { DropReason } from '../../contract/outcomes.js';
+import type { BatchResult, RejectReason } from '../../contract/refusals.js';
 
 /** What all events and holds of one batch have in common. */
 export interface BatchContext {
@@ -35,39 +36,6 @@ export interface HoldsPort {
 export interface HeartbeatPort {
   heartbeat(context: BatchContext): void;
 }
-
-/**
- * What became of a batch: the label `result` of `redis_lock_exporter_batches_total`. All but `accepted` and
- * `duplicate` are ids of refusals.
- */
-export const BATCH_RESULTS = [
-  'accepted',
-  'duplicate',
-  'bad_json',
-  'bad_envelope',
-  'wrong_store',
-  'unauthorized',
-  'forbidden',
-  'unsupported_media_type',
-  'too_large',
-  'overloaded',
-  'shutting_down',
-  'aborted',
-  'internal',
-] as const;
-export type BatchResult = (typeof BATCH_RESULTS)[number];
-
-/** Why an event was rejected: the label `reason` of `redis_lock_exporter_events_rejected_total`. */
-export const REJECT_REASONS = [
-  'not_an_object',
-  'unknown_kind',
-  'missing_field',
-  'wrong_type',
-  'unknown_word',
-  'out_of_range',
-  'bad_format',
-] as const;
-export type RejectReason = (typeof REJECT_REASONS)[number];
 
 /** A reason of `Batch.dropped`, or `other` for all that this version does not know. */
 export type ProducerDropReason = DropReason | 'other';

@@ -1,7 +1,7 @@
 import type { RejectedEvent } from '../../contract/batch.js';
 import { EVENT_SCHEMAS, type EventKind, type LockEvent } from '../../contract/event.js';
+import type { RejectReason } from '../../contract/refusals.js';
 import { describeIssue, type Fault } from './plain-words.js';
-import type { RejectReason } from './ports.js';
 
 /** The events of a batch, told apart. */
 export interface EventsRead {

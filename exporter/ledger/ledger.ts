@@ -68,7 +68,7 @@ class EventLedger implements Ledger {
     if (event.latestFence === undefined) return undefined;
     const key = holdKey(event.lock, event.owner);
     const fence = event.fence ?? this.#fences.get(key);
-    if (fence === undefined || !provesOverlap(event, fence, event.latestFence)) return undefined;
+    if (fence === undefined || !provesOverlap(event, fence)) return undefined;
     if (this.#reported.has(key)) return undefined;
     this.#reported.set(key, true);
     return describeOverlap(event, fence, event.latestFence, context);

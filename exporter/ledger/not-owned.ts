@@ -1,7 +1,10 @@
-import type { CheckEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
+import type { LockEvent, LostEvent } from '../../contract/event.js';
+import { wasGrantedBeforeEnd } from '../../contract/later-grant.js';
+
+type Ending<Kind> = Extract<LockEvent, { kind: Kind; outcome: 'expired' | 'stolen' }>;
 
 /** An event that tells that its hold does not own the lock, or did not when it was lost. */
-export type NotOwnedEvent = RenewEvent | CheckEvent | LostEvent | ReleaseEvent;
+export type NotOwnedEvent = Ending<'renew'> | Ending<'check'> | Ending<'release'> | LostEvent;
 
 /**
  * The event, when its answer says "you do not own this lock". A `lost` found by the release is left out: the
@@ -29,19 +32,16 @@ export function readNotOwned(event: LockEvent): NotOwnedEvent | undefined {
  * Whether another was granted the lock before this hold's work settled.
  *
  * A later fence says that another was granted. Was the work still on? With `renew`, `check` and `lost` it was
- * when the answer came, so the fences alone prove it. With `release` it had settled before the answer, so the
- * grant must also come before `settledUs`: both are times of the one server that answered. An emitter that does
- * not report these times is judged by the fences alone, and may then report a grant that came between the end of
- * the work and the answer to its release.
+ * when the answer came, so the fences alone prove it. With `release` it had settled before the answer, so
+ * `wasGrantedBeforeEnd` looks at the times.
  *
  * What it cannot see: an overlap whose grant was followed by a further one after the work settled, when nothing
  * asked Redis in between (only the latest grant is told); one whose later grant has a lower fence, as after a
  * failover to a server whose clock lags; one among holds taken without fences; and any when the holder never
  * comes back.
  */
-export function provesOverlap(event: NotOwnedEvent, fence: number, latestFence: number): boolean {
-  if (latestFence <= fence) return false;
-  if (event.kind !== 'release') return true;
-  if (event.latestGrantUs === undefined || event.settledUs === undefined) return true;
-  return event.latestGrantUs < event.settledUs;
+export function provesOverlap(event: NotOwnedEvent, fence: number): boolean {
+  const { latestFence, latestGrantUs } = event;
+  if (event.kind !== 'release') return latestFence !== undefined && latestFence > fence;
+  return wasGrantedBeforeEnd({ fence, latestFence, latestGrantUs, settledUs: event.settledUs });
 }

@@ -1,37 +1,10 @@
 import { EVENT_KINDS } from '../../contract/event.js';
 import { DROP_REASONS } from '../../contract/outcomes.js';
+import { BATCH_RESULTS, REJECT_REASONS } from '../../contract/refusals.js';
 import type { FamilyTable } from './family-spec.js';
 
 const OWN = { source: 'exporter', birth: 'eager', stability: 'stable' } as const;
 const OWN_LAZY = { ...OWN, birth: 'lazy' } as const;
-
-/** How a batch may be answered: the words of ingest, compared with its own list by a test. */
-const BATCH_RESULTS = [
-  'accepted',
-  'duplicate',
-  'bad_json',
-  'bad_envelope',
-  'wrong_store',
-  'unauthorized',
-  'forbidden',
-  'unsupported_media_type',
-  'too_large',
-  'overloaded',
-  'shutting_down',
-  'aborted',
-  'internal',
-] as const;
-
-/** Why an event may be rejected: likewise. */
-const REJECT_REASONS = [
-  'not_an_object',
-  'unknown_kind',
-  'missing_field',
-  'wrong_type',
-  'unknown_word',
-  'out_of_range',
-  'bad_format',
-] as const;
 
 /** What the exporter says about itself. Not held back: these start at 0 with the process, before the first scrape. */
 export const EXPORTER_FAMILIES = {

@@ -1,6 +1,5 @@
 import type { AcquireEvent, LockEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
 import type { ResourceSlot } from './resource-slot.js';
-import { OTHER_WORD } from './word-counter.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -71,7 +70,7 @@ function failAcquire(slot: ResourceSlot, event: AcquireEvent, reason: string): v
 function recordRenew(slot: ResourceSlot, event: RenewEvent): void {
   const { renewals } = slot;
   renewals.margin.observe(event.leftMs / event.leaseMs);
-  renewals.lateness.observe(event.lateMs / MS_PER_SECOND);
+  if (event.lateMs !== undefined) renewals.lateness.observe(event.lateMs / MS_PER_SECOND);
   switch (event.outcome) {
     case 'renewed':
       renewals.renewed.inc();
@@ -82,10 +81,10 @@ function recordRenew(slot: ResourceSlot, event: RenewEvent): void {
       return;
     case 'error':
     case 'unknown':
-      renewals.failed.inc(event.reason ?? OTHER_WORD);
+      renewals.failed.inc(event.reason);
       return;
     default:
-      event.outcome satisfies never;
+      event satisfies never;
   }
 }
 
@@ -115,9 +114,9 @@ function recordReleaseOutcome(slot: ResourceSlot, event: ReleaseEvent): void {
       return;
     case 'error':
     case 'unknown':
-      slot.releaseFailures.inc(event.reason ?? OTHER_WORD);
+      slot.releaseFailures.inc(event.reason);
       return;
     default:
-      event.outcome satisfies never;
+      event satisfies never;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerSchema, EVENT_KINDS, type LockEvent, refusalSchema } from '../../contract/index.js';
-import { BATCH_RESULTS, REJECT_REASONS } from '../../exporter/ingest/ports.js';
+import { BATCH_RESULTS, REJECT_REASONS } from '../../contract/refusals.js';
 import { answerOf, batch, makeIngest } from '../unit/exporter/ingest/ingest-bench.js';
 import { EXAMPLE_EVENTS } from './examples.js';
 

@@ -21,6 +21,7 @@ const ALL = Object.values(EXAMPLE_EVENTS).flat();
 /** The fields that a valid event may lack. */
 const OPTIONAL = [
   'serverUs',
+  'lateMs',
   'serverId',
   'fence',
   'latestFence',
@@ -50,8 +51,11 @@ describe('events', () => {
     };
     for (const [kind, outcomes] of Object.entries(lists)) {
       const [example] = EXAMPLE_EVENTS[kind as keyof typeof lists];
-      for (const outcome of outcomes)
-        expect(eventSchema.safeParse({ ...example, outcome }).success, `${kind} ${outcome}`).toBe(true);
+      for (const outcome of outcomes) {
+        const reason = ['error', 'unknown'].includes(outcome) ? { reason: 'connection' } : {};
+        const event = { ...example, ...reason, outcome };
+        expect(eventSchema.safeParse(event).success, `${kind} ${outcome}`).toBe(true);
+      }
     }
     expect(EXAMPLE_EVENTS.acquire.map((event) => 'outcome' in event && event.outcome)).toEqual([
       ...ACQUIRE_OUTCOMES,

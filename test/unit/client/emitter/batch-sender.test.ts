@@ -11,7 +11,14 @@ const DONE: PostReply = {
 };
 const DOWN: PostReply = { kind: 'failed', text: 'connect ECONNREFUSED', staleSocket: false };
 const STALE: PostReply = { kind: 'failed', text: 'socket hang up', staleSocket: true };
-const BATCH: EncodedBatch = { seq: 1, body: Buffer.from('{}'), events: 1, holds: undefined, dropTotal: 0 };
+const BATCH: EncodedBatch = {
+  seq: 1,
+  body: Buffer.from('{}'),
+  events: 1,
+  holds: undefined,
+  closing: false,
+  dropTotal: 0,
+};
 
 function status(code: number, retryAfter?: string): PostReply {
   return { kind: 'answered', status: code, text: '', ...(retryAfter !== undefined && { retryAfter }) };

@@ -295,6 +295,18 @@ describe('events that the exporter does not take', () => {
     expect(warnings).toEqual([expect.stringMatching(/refused a batch of 2 events.*answered 413/)]);
   });
 
+  it('says goodbye with its last batch, so that an orderly end does not look like a death', async () => {
+    const exporter = await startExporter();
+    const { channel } = open({ url: exporter.url });
+    channel.emit(pending(1, true));
+    await exporter.until(() => exporter.batches.length === 1);
+    await channel.close();
+    expect(exporter.batches.map(({ envelope }) => envelope.closing)).toEqual([undefined, true]);
+    const { channel: silent } = open({ url: exporter.url });
+    await silent.close();
+    expect(exporter.batches).toHaveLength(2);
+  });
+
   it('does not ask an exporter that refuses everything over and over, and still closes at once', async () => {
     const exporter = await startExporter();
     let asked = 0;
@@ -304,10 +316,12 @@ describe('events that the exporter does not take', () => {
     };
     const { channel, clock } = open({ url: exporter.url });
     channel.emit(pending(1, true));
+    // The events, then the drop that follows from their refusal.
     await exporter.until(() => asked === 2);
     await channel.close();
     await clock.settle();
-    expect(asked).toBe(2);
+    // And the goodbye, once.
+    expect(asked).toBe(3);
     expect(channel.stats()).toMatchObject({ emitted: 1, dropped: { refused: 1 }, queued: 0 });
   });
 

@@ -131,15 +131,20 @@ describe('a unix socket', () => {
 
 describe('what is no request', () => {
   it.each([
-    ['another protocol', 'SSH-2.0-x\r\n\r\n', 400],
-    ['a broken header', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
-    ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('%s is refused in JSON, and the connection closed', async (_, text, status) => {
+    ['another protocol', 'SSH-2.0-x\r\n\r\n', 400, 'bad_request'],
+    ['a broken header', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400, 'bad_request'],
+    [
+      'headers that are too large',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+  ])('%s is refused in JSON, and the connection closed', async (_, text, status, id) => {
     const { socket, closed } = openRaw(portOf(await open(tcp('127.0.0.1'))));
     socket.write(text);
     const answer = await closed;
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveProperty('error.id', 'bad_request');
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveProperty('error.id', id);
   });
 });
 

@@ -34,10 +34,10 @@ describe('a batch', () => {
   });
 
   it('is refused in the words of whoever receives it, with the time to wait', async () => {
-    const refusal = { error: { id: 'busy', message: 'later' } };
+    const refusal = { error: { id: 'overloaded', message: 'later' } } as const;
     const served = await serveLocal({ receiveBatch: () => ({ status: 503, refusal, retryAfterS: 7 }) });
     const answer = await post(served, {});
-    expect(refusalOf(answer)).toEqual({ status: 503, id: 'busy', message: 'later' });
+    expect(refusalOf(answer)).toEqual({ status: 503, id: 'overloaded', message: 'later' });
     expect(answer.headers['retry-after']).toBe('7');
   });
 

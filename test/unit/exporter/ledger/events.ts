@@ -1,10 +1,7 @@
-import type {
-  AcquireEvent,
-  CheckEvent,
-  LostEvent,
-  ReleaseEvent,
-  RenewEvent,
-} from '../../../../contract/event.js';
+import type { AcquireEvent, LockEvent, LostEvent } from '../../../../contract/event.js';
+
+/** Any field of any outcome: what does not belong to an outcome is there to be ignored. */
+type Change = Record<string, unknown>;
 
 /** The hold that the tests of the ledger are about. */
 export const HOLD = {
@@ -22,13 +19,21 @@ export function acquired(change: Partial<AcquireEvent & { outcome: 'acquired' }>
 }
 
 /** A renewal that found the lock gone. */
-export function renewal(change: Partial<RenewEvent> = {}): RenewEvent {
-  return { ...HOLD, kind: 'renew', outcome: 'expired', leaseMs: 3000, leftMs: 0, lateMs: 0, ...change };
+export function renewal(change: Change = {}): LockEvent {
+  return {
+    ...HOLD,
+    kind: 'renew',
+    outcome: 'expired',
+    leaseMs: 3000,
+    leftMs: 0,
+    lateMs: 0,
+    ...change,
+  } as LockEvent;
 }
 
 /** A pre-commit check that found the lock another's. */
-export function check(change: Partial<CheckEvent> = {}): CheckEvent {
-  return { ...HOLD, kind: 'check', outcome: 'stolen', ...change };
+export function check(change: Change = {}): LockEvent {
+  return { ...HOLD, kind: 'check', outcome: 'stolen', ...change } as LockEvent;
 }
 
 /** A loss found by a renewal. */
@@ -38,7 +43,7 @@ export function lost(change: Partial<LostEvent> = {}): LostEvent {
 }
 
 /** A release that found the lock gone. */
-export function release(change: Partial<ReleaseEvent> = {}): ReleaseEvent {
+export function release(change: Change = {}): LockEvent {
   const work = {
     holdMs: 4000,
     leaseMs: 3000,
@@ -47,5 +52,5 @@ export function release(change: Partial<ReleaseEvent> = {}): ReleaseEvent {
     lost: true,
     loopDelayMs: 0,
   } as const;
-  return { ...HOLD, ...work, kind: 'release', outcome: 'expired', ...change };
+  return { ...HOLD, ...work, kind: 'release', outcome: 'expired', ...change } as LockEvent;
 }

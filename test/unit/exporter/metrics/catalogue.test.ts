@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ACQUIRE_FAILURE_REASONS, ACQUIRE_MODES, REDIS_REASONS } from '../../../../contract/outcomes.js';
-import { BATCH_RESULTS, REJECT_REASONS } from '../../../../exporter/ingest/ports.js';
+import { BATCH_RESULTS, REJECT_REASONS } from '../../../../contract/refusals.js';
 import { CATALOGUE } from '../../../../exporter/metrics/catalogue.js';
 import { EVENT_FAMILIES } from '../../../../exporter/metrics/catalogue-events.js';
 import { EXPORTER_FAMILIES } from '../../../../exporter/metrics/catalogue-exporter.js';

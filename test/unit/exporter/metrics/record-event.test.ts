@@ -120,15 +120,25 @@ const CASES: Case[] = [
     moves: { ...RENEWAL_SENT, 'renewal_failures_total{reason="loading"}': 1 },
   },
   {
-    name: 'a renewal of unknown outcome without a reason',
-    event: { ...RENEW, outcome: 'unknown' },
-    moves: { ...RENEWAL_SENT, 'renewal_failures_total{reason="other"}': 1 },
+    name: 'a renewal of unknown outcome',
+    event: { ...RENEW, outcome: 'unknown', reason: 'connection' },
+    moves: { ...RENEWAL_SENT, 'renewal_failures_total{reason="connection"}': 1 },
   },
-  ...(['held', 'expired', 'stolen', 'error'] as const).map((outcome) => ({
+  {
+    name: 'a renewal that the caller asked for: not late, whenever it comes',
+    event: { ...RENEW, outcome: 'renewed', lateMs: undefined } as unknown as LockEvent,
+    moves: { renewals_total: 1, renewal_margin_ratio_sum: 0.666667, renewal_margin_ratio_count: 1 },
+  },
+  ...(['held', 'expired', 'stolen'] as const).map((outcome) => ({
     name: `a check answered ${outcome}: no loss by itself`,
-    event: { ...HOLD, kind: 'check' as const, outcome },
+    event: { ...HOLD, kind: 'check', outcome } as LockEvent,
     moves: { [`checks_total{outcome="${outcome}"}`]: 1 },
   })),
+  {
+    name: 'a check that Redis did not answer',
+    event: { ...HOLD, kind: 'check', outcome: 'error', reason: 'connection' },
+    moves: { 'checks_total{outcome="error"}': 1 },
+  },
   ...(['deadline', 'renew', 'check', 'release', 'max_hold'] as const).map((by) => ({
     name: `a loss found by ${by}, and nothing else`,
     event: { ...LOST, by },
@@ -172,9 +182,9 @@ const CASES: Case[] = [
     moves: { ...FIXED, 'release_failures_total{reason="readonly"}': 1 },
   },
   {
-    name: 'a release of unknown outcome without a reason',
-    event: { ...RELEASE, outcome: 'unknown' },
-    moves: { ...FIXED, 'release_failures_total{reason="other"}': 1 },
+    name: 'a release of unknown outcome',
+    event: { ...RELEASE, outcome: 'unknown', reason: 'connection' },
+    moves: { ...FIXED, 'release_failures_total{reason="connection"}': 1 },
   },
   { name: 'a commit', event: { ...HOLD, kind: 'commit', sinceGrantMs: 640 }, moves: {} },
   {
