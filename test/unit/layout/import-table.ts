@@ -48,7 +48,12 @@ export const ROOMS: readonly Room[] = [
     rooms: ['contract/', 'exporter/config/', 'exporter/metrics/', 'dashboards/'],
     packages: [],
   },
-  { path: 'dashboards/', rooms: ['contract/', 'exporter/metrics/'], packages: [] },
+  {
+    path: 'dashboards/',
+    rooms: ['contract/', 'exporter/metrics/'],
+    packages: [],
+    types: ['@grafana/schema'],
+  },
 ];
 
 /** What is wrong with an import, or undefined. */
