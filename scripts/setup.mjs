@@ -52,10 +52,11 @@ export function ensureBuilt() {
     'lab',
     'lua',
     'dashboards',
+    'alerts',
+    'docs/generator',
     'scripts',
-    'tsconfig.json',
-    'package.json',
   ];
+  sources.push('tsconfig.json', 'tsconfig.build.json', 'package.json');
   const builtMs = newestMs(stamp);
   if (sources.some((source) => newestMs(join(ROOT, source)) > builtMs)) {
     run(process.execPath, [join(ROOT, 'scripts', 'build.mjs')]);

@@ -5,9 +5,9 @@ import { ensureBuilt, ensureDependencies, ensurePrograms, ROOT, requireNode } fr
 
 requireNode();
 const args = process.argv.slice(2);
-const hasRedis =
-  Boolean(process.env.REDIS_URL || process.env.REDIS_LOCK_REDIS_URL) ||
-  args.some((arg) => /^--(redis-url|config|help|version|check-config|print-config)(=|$)/.test(arg));
+const ALONE = /^--(redis-url|config|help|version|check-config|print-config)(=|$)/;
+const ownRedis = ['REDIS_URL', 'REDIS_LOCK_REDIS_URL', 'REDIS_LOCK_CONFIG'].some((name) => process.env[name]);
+const hasRedis = ownRedis || args.some((arg) => ALONE.test(arg));
 if (!hasRedis) ensurePrograms(['redis-server'], ', or set REDIS_URL to a Redis that runs already');
 ensureDependencies();
 ensureBuilt();
@@ -23,8 +23,18 @@ endWithParent();
 process.argv = [process.argv[0], target, ...args];
 await import(pathToFileURL(target).href);
 
-/** npm may be killed without passing the signal on; then this process ends in order by itself. */
+/**
+ * npm may be killed without passing the signal on; then this process ends in order by itself. Where npm did pass it
+ * on and ended, nothing is sent: a second signal would cut the grace short.
+ */
 function endWithParent() {
   const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && process.kill(process.pid, 'SIGTERM'), 500).unref();
+  let ending = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (ending = true));
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    if (!ending) process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  timer.unref();
 }

@@ -9,9 +9,11 @@ const SUMMARY_EVERY_MS = 5000;
 /** Shorter than the default minute, so that first losses show soon; a Prometheus that scrapes each 5 s still sees the 0. */
 const FIRST_INCREMENT_HOLD = '10s';
 
-interface Addresses {
+/** What the exporter says when it listens. */
+interface Listening {
   metrics: string;
   local: string;
+  store: string;
 }
 
 const parts: Part[] = [];
@@ -21,6 +23,7 @@ let finishing = false;
 async function finish(code: number): Promise<void> {
   if (finishing) return;
   finishing = true;
+  if (code === 0) console.log('Stopping: workers give their locks back, then everything ends.');
   // Workers give their locks back and deliver their last events while exporter and Redis still live.
   const workers = parts.filter((part) => part.name.startsWith('worker'));
   await Promise.all(workers.map((part) => part.stop()));
@@ -39,9 +42,16 @@ function keep(part: Part): Part {
   return part;
 }
 
-function startExporter(redisUrl: string, flags: readonly string[]): Promise<Addresses> {
+function startExporter(redisUrl: string, flags: readonly string[]): Promise<Listening> {
   const script = fileURLToPath(new URL('../../exporter/cli/bin.js', import.meta.url));
-  const defaults = ['--first-increment-hold', FIRST_INCREMENT_HOLD, '--sample-schedule', '*/5 * * * * *'];
+  const defaults = [
+    '--first-increment-hold',
+    FIRST_INCREMENT_HOLD,
+    '--sample-schedule',
+    '*/5 * * * * *',
+    '--shutdown-grace',
+    '1s',
+  ];
   return new Promise((resolve) => {
     const onLine = (line: string) => {
       const addresses = readAddresses(line);
@@ -53,18 +63,28 @@ function startExporter(redisUrl: string, flags: readonly string[]): Promise<Addr
   });
 }
 
-function readAddresses(line: string): Addresses | undefined {
+function readAddresses(line: string): Listening | undefined {
   try {
-    const { msg, metrics, local } = JSON.parse(line);
-    return msg === 'listening' ? { metrics, local } : undefined;
+    const { msg, metrics, local, store } = JSON.parse(line);
+    return msg === 'listening' ? { metrics: openable(metrics), local: openable(local), store } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function startWorker(index: number, redisUrl: string, ingestUrl: string): void {
+/** 0.0.0.0 is where to listen, not where to look. */
+function openable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+function startWorker(index: number, redisUrl: string, { local, store }: Listening): void {
   const script = fileURLToPath(new URL('./worker.js', import.meta.url));
-  const env = { DEMO_REDIS_URL: redisUrl, DEMO_INGEST_URL: ingestUrl, DEMO_WORKER: `${index}` };
+  const env = {
+    DEMO_REDIS_URL: redisUrl,
+    DEMO_INGEST_URL: local,
+    DEMO_STORE: store,
+    DEMO_WORKER: `${index}`,
+  };
   const onLine = (line: string) => console.error(`worker ${index}: ${line}`);
   keep(new Part({ name: `worker ${index}`, program: process.execPath, args: [script], env, onLine }));
 }
@@ -73,17 +93,24 @@ async function main(): Promise<void> {
   const redis = await startPrivateRedis();
   keep(redis.part);
   const addresses = await startExporter(redis.url, process.argv.slice(2));
-  for (let index = 1; index <= WORKERS; index += 1) startWorker(index, redis.url, addresses.local);
+  for (let index = 1; index <= WORKERS; index += 1) startWorker(index, redis.url, addresses);
   console.log(`Redis      ${redis.url}`);
   console.log(`Metrics    ${addresses.metrics}/metrics`);
   console.log(`Status     ${addresses.local}/api/v1/status`);
   console.log(`Locks now  ${addresses.local}/api/v1/locks`);
   console.log(`${WORKERS} worker processes take locks; some overrun their lease. Ctrl-C stops everything.`);
-  let before = await readSample(addresses.metrics);
+  console.log(
+    'A new counter shows 0 for its first 10 s, so that Prometheus sees it rise; the first lines say less for that.',
+  );
+  await summariseForEver(addresses.metrics);
+}
+
+async function summariseForEver(metricsUrl: string): Promise<void> {
+  let before = await readSample(metricsUrl);
   setInterval(async () => {
-    const now = await readSample(addresses.metrics);
-    console.log(summarise(before, now, SUMMARY_EVERY_MS / 1000));
-    before = now;
+    const now = await readSample(metricsUrl);
+    if (before && now && !finishing) console.log(summarise(before, now));
+    before = now ?? before;
   }, SUMMARY_EVERY_MS);
 }
 

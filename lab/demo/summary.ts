@@ -1,21 +1,26 @@
-/** One scrape: value by series, as the text format names it. */
-export type Sample = ReadonlyMap<string, number>;
+/** One scrape. */
+export interface Sample {
+  /** Monotonic, in ms. */
+  readonly atMs: number;
+  /** Value by series, as the text format names it. */
+  readonly series: ReadonlyMap<string, number>;
+}
 
 /** Labels that a series must have, by name. */
 type Match = Readonly<Record<string, string>>;
 
-/** Reads `/metrics`; an exporter that does not answer gives an empty sample. */
-export async function readSample(metricsUrl: string): Promise<Sample> {
+/** Reads `/metrics`; undefined when the exporter does not answer: no sample is not a sample of zeros. */
+export async function readSample(metricsUrl: string): Promise<Sample | undefined> {
   try {
     const response = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(2000) });
-    return parseText(await response.text());
+    return { atMs: performance.now(), series: parseText(await response.text()) };
   } catch {
-    return new Map();
+    return undefined;
   }
 }
 
 /** Reads the text exposition format; comments and what is not a number are left out. */
-export function parseText(text: string): Sample {
+export function parseText(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const pairs = lines.map((line): [string, number] => {
     const at = line.lastIndexOf(' ');
@@ -25,10 +30,13 @@ export function parseText(text: string): Sample {
 }
 
 /** One line with the four numbers that matter most, for what happened between two samples, and the losses so far. */
-export function summarise(before: Sample, now: Sample, seconds: number): string {
+export function summarise(before: Sample, now: Sample): string {
+  const seconds = (now.atMs - before.atMs) / 1000;
   const grown = (name: string, match: Match = {}) => sum(now, name, match) - sum(before, name, match);
   const attempts = grown('redis_lock_acquire_total');
-  const failures = grown('redis_lock_acquire_failures_total');
+  // A contended try is a normal answer.
+  const contended = grown('redis_lock_acquire_failures_total', { mode: 'try', reason: 'contended' });
+  const failures = grown('redis_lock_acquire_failures_total') - contended;
   const parts = [
     `${(attempts / seconds).toFixed(1)} acquires/s`,
     `failed ${percent(failures, attempts)}`,
@@ -45,7 +53,7 @@ export function summarise(before: Sample, now: Sample, seconds: number): string 
 /** Sum over the series of a family. */
 function sum(sample: Sample, name: string, match: Match = {}): number {
   let total = 0;
-  for (const [series, value] of sample) {
+  for (const [series, value] of sample.series) {
     const ours = series === name || series.startsWith(`${name}{`);
     if (ours && Object.entries(match).every(([label, wanted]) => series.includes(`${label}="${wanted}"`)))
       total += value;
@@ -57,7 +65,7 @@ function sum(sample: Sample, name: string, match: Match = {}): number {
 function holdP99(before: Sample, now: Sample): string {
   const family = 'redis_lock_hold_lease_ratio_bucket';
   const bounds = new Set(
-    [...now.keys()]
+    [...now.series.keys()]
       .filter((series) => series.startsWith(family))
       .flatMap((series) => /le="([^"]+)"/.exec(series)?.[1] ?? []),
   );

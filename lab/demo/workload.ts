@@ -6,6 +6,8 @@ export interface Desk {
   client: LockClient;
   random: Random;
   worker: string;
+  /** Stands for the database of the application. */
+  store: { eval(script: string, keys: number, key: string, fence: number): Promise<unknown> };
 }
 
 /** One kind of work: how often it comes up, and what it does. Losing its lock is an answer, not a fault. */
@@ -69,16 +71,23 @@ async function payShared(desk: Desk): Promise<void> {
   const slow = desk.random() < 0.12;
   await hold(desk, 'lock:payment:shared', { leaseMs: 600, waitMs: 1500 }, async (lease) => {
     await (slow ? pause(desk, 1200, 1500) : pause(desk, 20, 90));
-    writeFenced(lease);
+    await writeFenced(desk, lease);
   });
 }
 
-/** Stands for a store that refuses a write whose fence is below the highest it has seen. */
-function writeFenced(lease: Lease): void {
+/** A write that its store refuses when it has taken a higher fence: the highest is kept beside the data. */
+async function writeFenced(desk: Desk, lease: Lease): Promise<void> {
   const fence = lease.fence ?? 0;
-  if (lease.isValid()) lease.reportFence('accepted', fence);
-  else lease.reportFence('rejected', fence + 1);
+  const seen = Number(await desk.store.eval(WRITE_FENCED, 1, 'demo:payments', fence));
+  lease.reportFence(seen > fence ? 'rejected' : 'accepted', seen);
 }
+
+/** Takes the write unless a higher fence was taken; answers the highest that was seen before or with it. */
+const WRITE_FENCED = `
+local seen = tonumber(redis.call('GET', KEYS[1]) or '0')
+local fence = tonumber(ARGV[1])
+if fence >= seen then redis.call('SET', KEYS[1], string.format('%.0f', fence)) end
+return string.format('%.0f', math.max(seen, fence))`;
 
 /** A key of its own, held beyond its lease: lost, though nobody else came. */
 async function overrunAlone(desk: Desk): Promise<void> {
