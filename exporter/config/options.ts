@@ -153,7 +153,7 @@ export const OPTIONS = {
     range: 'host:port, [IPv6]:port or unix:/path',
     default: [DEFAULT_INGEST_ADDRESS],
     description:
-      'Where lock clients post events and people look: ingest, page, JSON. An address that other machines can ' +
+      'Where lock clients post events, and people find status and locks as JSON under /api/v1/. An address that other machines can ' +
       'reach needs --token-file.',
     usedBy: 'http',
     read: readListenAddress,

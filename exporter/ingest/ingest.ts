@@ -170,10 +170,11 @@ class BatchIngest implements Ingest {
     return { status: 400, refusal: { error: { id, message } } };
   }
 
+  /** Short, since clients quote it in their warnings. */
   #tellStores(other: string): string {
     return (
-      `The batch is of the store "${other}", but this exporter keeps the store "${this.#store}": give the ` +
-      "client's option store and the exporter's option --store the same name, or post to the exporter of that store"
+      `The batch is of store "${other}", this exporter keeps "${this.#store}": ` +
+      `set the client's store to "${this.#store}", or start the exporter with --store ${other}`
     );
   }
 

@@ -248,7 +248,7 @@ describe('a batch that is refused as a whole', () => {
     const { ingest, totals, calls } = makeIngest();
     const refusal = refusalOf(ingest.receive(batch({ store: 'carts', events: [commit()] })));
     expect(refusal.id).toBe('wrong_store');
-    for (const word of ['"carts"', '"orders"', 'option store', '--store'])
+    for (const word of ['"carts"', '"orders"', "client's store", '--store carts'])
       expect(refusal.message).toContain(word);
     expect(totals).toMatchObject({ received: 0, results: { wrong_store: 1 } });
     expect(calls).toEqual([]);
