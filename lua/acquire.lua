@@ -13,7 +13,8 @@
 -- WRITES yes
 --
 -- serverUs, fence and grantUs are 16 digits with leading zeros: tostring() would lose digits, and text of one
--- length is compared as text. No local function: making one costs as much as using it.
+-- length is compared as text. No local function: making one costs as much as using it. string.format costs as much as
+-- a redis.call, so it is left to clocks before 2001. A fence below the clock, readable or not, needs no reading.
 -- The fence key holds "<fence> <grantUs>". A value of another form, or beyond 2^53-2, counts as absent: no grant
 -- can have written it, and the server's time, in microseconds, still lifts the fence above every earlier grant.
 
@@ -36,7 +37,8 @@ if fence and (not find(fence_ttl_ms, '^[1-9]%d*$') or tonumber(fence_ttl_ms) > L
 end
 
 local time = redis.call('TIME')
-local server_us = format('%010d%06d', time[1], time[2])
+local server_us = time[1] .. sub('000000', #time[2] + 1) .. time[2]
+if #server_us ~= 16 then server_us = format('%010d%06d', time[1], time[2]) end
 
 local holder = redis.pcall('GET', lock)
 if holder and holder ~= token then
@@ -54,7 +56,7 @@ if fence then
   if type(stored) == 'table' then
     if not find(stored.err, 'WRONGTYPE', 1, true) then return stored end
     if not holder then return 'wrong_type fence' end
-  elseif stored and #stored == 33 and find(stored, '^%d+ %d+$') and sub(stored, 17, 17) == ' ' then
+  elseif stored and (holder or stored >= server_us) and #stored == 33 and find(stored, '^%d+ %d+$') and sub(stored, 17, 17) == ' ' then
     latest_fence, latest_grant_us = sub(stored, 1, 16), sub(stored, 18)
     local readable = latest_fence >= SMALLEST_FENCE and latest_fence < LARGEST_INTEGER
     if not readable or latest_grant_us > LARGEST_INTEGER then latest_fence, latest_grant_us = nil, nil end
