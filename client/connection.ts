@@ -25,7 +25,10 @@ export interface CommonConnectionOptions {
   connectTimeoutMs?: number;
   /** Connect at the first command instead of now. Default false. */
   lazyConnect?: boolean;
-  /** Gets connection errors, which ioredis would print otherwise. Failed locks are told by their outcome all the same. */
+  /**
+   * Gets connection errors. Default: one process warning for each outage, where ioredis would print each try. Failed
+   * locks are told by their outcome all the same.
+   */
   onError?: (error: Error) => void;
 }
 
@@ -79,8 +82,23 @@ export function createLockConnection(
   options: ServerConnectionOptions | SentinelConnectionOptions | ClusterConnectionOptions = {},
 ): Redis | Cluster {
   const connection = 'cluster' in options ? connectCluster(options) : connectRedis(options);
-  if (options.onError !== undefined) connection.on('error', options.onError);
+  connection.on('error', options.onError ?? warnOncePerOutage(connection));
   return connection;
+}
+
+/** Tells the first error after each time that the connection was ready. */
+function warnOncePerOutage(connection: Redis | Cluster): (error: Error) => void {
+  let isTold = false;
+  connection.on('ready', () => {
+    isTold = false;
+  });
+  return ({ message }) => {
+    if (isTold) return;
+    isTold = true;
+    process.emitWarning(`The connection to Redis failed and is tried again and again: ${message}`, {
+      code: 'REDIS_LOCK_CONNECTION',
+    });
+  };
 }
 
 function connectCluster(options: ClusterConnectionOptions): Cluster {
