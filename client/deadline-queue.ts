@@ -23,6 +23,7 @@ export class DeadlineQueue {
   readonly #heap: DeadlineItem[] = [];
   #timer: Timer | undefined;
   #armedForMs = Number.POSITIVE_INFINITY;
+  #isRetired = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -47,16 +48,21 @@ export class DeadlineQueue {
     if (index === NOT_QUEUED) return;
     item.queueIndex = NOT_QUEUED;
     const last = this.#heap.pop();
-    if (last === undefined || last === item) return;
-    this.#siftUp(last, index);
-    this.#siftDown(last, last.queueIndex);
+    if (last !== undefined && last !== item) {
+      this.#siftUp(last, index);
+      this.#siftDown(last, last.queueIndex);
+    }
+    this.#disarmIfDone();
   }
 
-  /** Forgets everything and lets go of the timer. */
-  clear(): void {
-    for (const item of this.#heap) item.queueIndex = NOT_QUEUED;
-    this.#heap.length = 0;
-    this.#disarm();
+  /** For the end: what is queued still comes due, and the timer goes with the last of it. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#disarmIfDone();
+  }
+
+  #disarmIfDone(): void {
+    if (this.#isRetired && this.#heap.length === 0) this.#disarm();
   }
 
   #arm(dueMs: number): void {

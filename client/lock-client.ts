@@ -9,6 +9,7 @@ import { DeadlineQueue } from './deadline-queue.js';
 import { noEmitter } from './emitter/emitter.js';
 import { acquireError } from './errors.js';
 import { EventSink } from './event-sink.js';
+import type { Hold } from './hold.js';
 import { HoldRegistry } from './hold-registry.js';
 import type { Lease } from './lease.js';
 import { adviseOnLease } from './lease-advice.js';
@@ -147,12 +148,12 @@ export class LockClient implements AsyncDisposable {
   async #close(timeoutMs: number): Promise<void> {
     const { calls, holds, events, epochs, cleanUp, clock } = this.#parts;
     for (const call of [...calls]) call.close();
-    const released = Promise.all(holds.list().map((hold) => hold.release()));
+    const released = releaseAll(holds.list());
     await Promise.race([released, new Promise<void>((resolve) => clock.setTimer(resolve, timeoutMs))]);
     await events.close(timeoutMs);
     epochs.stop();
     cleanUp.stop();
-    this.#parts.deadlines.clear();
+    this.#parts.deadlines.retire();
     this.#parts.loopDelay.stop();
   }
 
@@ -177,6 +178,17 @@ export class LockClient implements AsyncDisposable {
   #error(key: LockKey, plan: AcquirePlan, failure: AcquireFailure): Error {
     return acquireError(this.#names.of(key, plan.resource), failure);
   }
+}
+
+/** So many at a time: all at once would use up each other's time limit, and hold up the event loop. */
+const RELEASES_AT_ONCE = 500;
+
+async function releaseAll(holds: readonly Hold[]): Promise<void> {
+  const left = holds.values();
+  const inTurn = async () => {
+    for (const hold of left) await hold.release();
+  };
+  await Promise.all(Array.from({ length: RELEASES_AT_ONCE }, inTurn));
 }
 
 function makeParts(options: LockClientOptions, store: string): ClientParts {

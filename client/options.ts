@@ -116,6 +116,8 @@ const NO_OPTIONS: AcquireOptions = Object.freeze({});
  * @throws RedisLockError `invalid_option`
  */
 export function planAcquire(options: AcquireOptions = NO_OPTIONS, defaults: AcquireDefaults): AcquirePlan {
+  if (typeof options !== 'object' || options === null)
+    throw invalidOption(`options must be an object, not ${show(options)}`);
   const leaseMs = checkLease(pick(options.leaseMs, defaults.leaseMs));
   const retry = pick(options.retry, defaults.retry);
   const retryBaseMs = retry

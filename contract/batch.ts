@@ -10,6 +10,8 @@ export const MIN_HEARTBEAT_MS = 1000;
 export const BEATS_PER_LEASE = 5;
 /** Where batches are posted. */
 export const EVENTS_PATH = '/v1/events';
+/** Most drops that a producer may report: more than any run can have, and sums of many stay exact. */
+const MAX_DROPPED = 1_000_000_000_000;
 /** Most events in one batch. */
 export const MAX_BATCH_EVENTS = 1000;
 /** Most holds in one batch; a larger set goes on in the next one (`holdsMore`). */
@@ -66,7 +68,7 @@ const envelope = {
   app: name.describe('Name of the application'),
   instance: name.describe('Which process of it: host and pid, or the pod’s name'),
   dropped: z
-    .record(z.string().regex(/^[a-z_]{1,32}$/), field.count)
+    .record(z.string().regex(/^[a-z_]{1,32}$/), z.int().min(0).max(MAX_DROPPED))
     .describe(
       'Events emitted but never delivered, by reason, since startedAtMs. Reasons without drops may be left out; a reason that is not one of DROP_REASONS is counted as other',
     ),

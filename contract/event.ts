@@ -22,7 +22,8 @@ export const MAX_KEY_BASE64_LENGTH = 1024;
 const MIN_WALL_MS = 1_000_000_000_000;
 const MAX_WALL_MS = 9_999_999_999_999;
 
-const count = z.int().min(0);
+/** Enough for anything that one hold or one call can count; sums of many stay exact. */
+const count = z.int().min(0).max(1_000_000_000);
 const durationMs = z.number().min(0).max(MAX_DURATION_MS);
 
 /** The building blocks of fields, for events, holds and the envelope. */

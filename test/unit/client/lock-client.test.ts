@@ -216,6 +216,10 @@ test('closing ends waiting acquires, and gives up on a silent Redis in time', as
   await closed;
   expect(await waiting).toMatchObject({ id: 'acquire_aborted', reason: 'closed' });
   expect(log.closedWithin).toBe(200);
+  // The release keeps its own time limit; then nothing is left.
+  expect(client.stats.held).toBe(1);
+  await clock.advance(800);
+  expect(client.stats.held).toBe(0);
   expect(clock.pendingTimers).toBe(0);
 });
 
