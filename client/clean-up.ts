@@ -28,6 +28,7 @@ export class CleanUp {
   readonly #room: CleanUpRoom;
   readonly #tasks = new Set<CleanUpTask>();
   #dropped = 0;
+  #isStopped = false;
 
   constructor(room: CleanUpRoom) {
     this.#room = room;
@@ -38,13 +39,13 @@ export class CleanUp {
     return this.#tasks.size;
   }
 
-  /** Clean-ups not begun, as there were too many. */
+  /** Clean-ups not begun, as there were too many or the client was closed. */
   get dropped(): number {
     return this.#dropped;
   }
 
   start(args: AcquireArgs): void {
-    if (this.#tasks.size >= MAX_CLEAN_UPS) {
+    if (this.#isStopped || this.#tasks.size >= MAX_CLEAN_UPS) {
       this.#dropped += 1;
       return;
     }
@@ -53,8 +54,9 @@ export class CleanUp {
     task.start();
   }
 
-  /** Gives up what is under way. */
+  /** For the end: gives up what is under way, and begins nothing more. */
   stop(): void {
+    this.#isStopped = true;
     for (const task of this.#tasks) task.stop();
   }
 }
