@@ -10,11 +10,22 @@ export interface RedlockLock {
   release(): Promise<unknown>;
 }
 
+/** Settings of redlock that tests change; the others stay at its defaults. */
+export interface RedlockSettings {
+  retryCount?: number;
+  /** Pause between two tries, in ms. */
+  retryDelay?: number;
+  retryJitter?: number;
+}
+
 /** A redlock over these connections. */
-export async function makeRedlock(clients: readonly Redis[]): Promise<Redlock> {
+export async function makeRedlock(
+  clients: readonly Redis[],
+  settings: RedlockSettings = {},
+): Promise<Redlock> {
   const name = 'redlock';
-  const { default: RedlockClass }: { default: new (clients: readonly Redis[]) => Redlock } = await import(
-    name
-  );
-  return new RedlockClass(clients);
+  const {
+    default: RedlockClass,
+  }: { default: new (clients: readonly Redis[], settings: RedlockSettings) => Redlock } = await import(name);
+  return new RedlockClass(clients, settings);
 }
