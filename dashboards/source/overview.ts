@@ -156,7 +156,7 @@ function notEvaluated(): Section {
           { legend: 'Samples older than 1 min', expr: countWhere(`(${sampleAge()})`, '> 60'), due: 'alive' },
           {
             legend: 'Samples cut short',
-            expr: sumBy([], maxBy(['store'], family('sample_truncated'))),
+            expr: countWhere(maxBy(['store'], family('sample_truncated')), '== 1'),
             due: 'alive',
           },
           {
@@ -176,7 +176,7 @@ function notEvaluated(): Section {
           },
           {
             legend: 'Unsure holders',
-            expr: sumBy([], maxBy(['store'], family('unsure_holders'))),
+            expr: sumBy([], family('unsure_holders')),
             due: 'planned',
           },
         ],

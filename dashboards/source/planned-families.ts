@@ -1,6 +1,5 @@
 import { type FamilySpec, type FamilyTable, specsOf } from '../../exporter/metrics/family-spec.js';
 
-const STORE = ['store'] as const;
 const RESOURCE = ['store', 'resource'] as const;
 const LOCK = ['store', 'resource', 'lock'] as const;
 const SAMPLE = { source: 'sample', birth: 'eager', stability: 'stable' } as const;
@@ -38,7 +37,7 @@ export const PLANNED_FAMILIES = {
     ...BOTH,
     type: 'gauge',
     unit: 'count',
-    labels: STORE,
+    labels: RESOURCE,
     help: 'Holders that cannot be judged after a restart or a gap.',
   },
   overlap_seconds: {

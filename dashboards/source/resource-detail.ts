@@ -242,11 +242,19 @@ function lost(): Section {
       timeseries({
         title: 'Length of overlaps',
         description:
-          'Good: empty. How long two held the lock at once, by the clock of Redis: the window in which data may have been written twice.',
+          'Good: empty. How long two held the lock at once, by the clock of Redis: the window in which data may have been written twice. Red points: it lies beyond the largest bucket and may be anything above.',
         noData: NOT_REPORTED,
         unit: 's',
         width: 12,
-        queries: [{ legend: 'P99', expr: quantile(0.99, 'overlap_seconds'), due: 'planned' }],
+        overrides: [SATURATED],
+        queries: [
+          { legend: 'P99', expr: quantile(0.99, 'overlap_seconds'), due: 'planned' },
+          {
+            legend: 'P99 beyond the largest bucket',
+            expr: saturatedQuantile(0.99, 'overlap_seconds'),
+            due: 'planned',
+          },
+        ],
       }),
     ],
   };
