@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { alertRules } from './alert-rules.js';
+import { proofFiles } from './proofs/proofs.js';
 import { dailyRules, recordingRules } from './recording-rules.js';
 import { DEFAULT_OPTIONS, type RuleGroup, type RuleOptions } from './rule.js';
 import { THRESHOLDS, type Thresholds } from './thresholds.js';
@@ -21,4 +22,10 @@ export function ruleFiles(
 /** One rule file with one group. */
 export function toYaml(group: RuleGroup<object>): string {
   return HEADER + stringify({ groups: [group] }, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** The unit tests for promtool, by their names in `alerts/`; they prove the shipped values, no others. */
+export function testFiles(): Map<string, string> {
+  const { rules } = alertRules(THRESHOLDS, DEFAULT_OPTIONS);
+  return new Map([...proofFiles(rules)].map(([name, text]) => [`tests/${name}`, text]));
 }

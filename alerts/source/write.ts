@@ -1,8 +1,8 @@
 // `npm run alerts`: writes the rule files. Other addresses or times: see alerts/README.md.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ruleFiles } from './files.js';
+import { ruleFiles, testFiles } from './files.js';
 import { DEFAULT_OPTIONS } from './rule.js';
 import { scaleDurations, THRESHOLDS } from './thresholds.js';
 
@@ -21,4 +21,12 @@ if (!(factor > 0)) throw new Error('--faster takes a number above 0, such as 10'
 const links = { runbooks: values.runbooks, grafana: values.grafana };
 for (const [name, text] of ruleFiles(scaleDurations(THRESHOLDS, factor), { job: values.job, links })) {
   writeFileSync(join(values.out, name), text);
+}
+
+// The tests belong to the shipped rules.
+if (values.out === 'alerts') {
+  const folder = join('alerts', 'tests');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, text] of testFiles()) writeFileSync(join('alerts', name), text);
 }
