@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Looked for in this many folders above: the source has it two up, the build three. */
-const LEVELS = ['../../', '../../../'];
+/** Looked for in this many folders above: the source has it one up, the build two. */
+const LEVELS = ['../', '../../'];
 
-/** The package's version. @param base URL of the program's first file, in `exporter/cli/` */
+/** The package's version. @param base URL of the program's first file, in `exporter/` */
 export function readVersion(base: string): string {
   for (const level of LEVELS) {
     const version = versionIn(fileURLToPath(new URL(`${level}package.json`, base)));

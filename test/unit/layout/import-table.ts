@@ -36,7 +36,8 @@ export const ROOMS: readonly Room[] = [
   { path: 'exporter/http/', rooms: ['contract/'], packages: ['express'] },
   { path: 'exporter/web/', rooms: ['contract/'], packages: ['express'] },
   { path: 'exporter/config/', rooms: ['contract/'], packages: ['yaml', 'fastest-levenshtein'] },
-  { path: 'exporter/cli/', rooms: ['contract/', 'exporter/'], packages: [] },
+  { path: 'exporter/cli/bin.ts', rooms: ['exporter/program.ts'], packages: [] },
+  { path: 'exporter/cli/', rooms: ['contract/', 'exporter/config/'], packages: [] },
   {
     path: 'exporter/',
     rooms: ['contract/', 'lua/', 'exporter/'],
