@@ -7,9 +7,9 @@ import { ensureBuilt, ensureDependencies, ensurePrograms, ROOT, requireNode } fr
 
 requireNode();
 ensurePrograms(['redis-server']);
-ensureDependencies();
-ensureDependencies(join('test', 'peers'));
-ensureBuilt();
+await ensureDependencies();
+await ensureDependencies(join('test', 'peers'));
+await ensureBuilt();
 
 register('./typescript-hooks.mjs', import.meta.url);
 const { main } = await import(pathToFileURL(join(ROOT, 'test', 'bench', 'main.ts')).href);

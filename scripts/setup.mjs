@@ -1,12 +1,15 @@
 // What a fresh machine needs before anything else can run. Plain JavaScript without dependencies: it runs before
 // `npm ci` and before the build.
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the package. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Written when a build began, relative to ROOT: sources that are newer are not in it. */
+export const BUILD_STAMP = join('dist', '.built');
 
 /** Debian's package for each program, and the way to go on without it. */
 const PACKAGES = {
@@ -14,6 +17,8 @@ const PACKAGES = {
   'redis-sentinel': 'redis-sentinel',
   prometheus: 'prometheus',
   promtool: 'prometheus',
+  'prometheus-alertmanager': 'prometheus-alertmanager',
+  amtool: 'prometheus-alertmanager',
 };
 
 /** Ends the process with one clear line. */
@@ -22,10 +27,29 @@ export function fail(line) {
   process.exit(1);
 }
 
-/** Runs a command and shows what it prints; ends the process when it fails. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a command and shows what it prints. Ends this process when the command fails, or when a signal comes, which is
+ * passed on first: nothing goes on behind the back of whoever stopped it.
+ */
 export function run(command, args, options = {}) {
-  const result = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
-  if (result.status !== 0) fail(`${command} ${args.join(' ')} failed.`);
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
+    let stoppedBy;
+    const passOn = (signal) => {
+      stoppedBy = signal;
+      child.kill(signal);
+    };
+    for (const signal of SIGNALS) process.on(signal, passOn);
+    child.once('error', (error) => fail(`${command} cannot be started: ${error.message}`));
+    child.once('exit', (code) => {
+      for (const signal of SIGNALS) process.off(signal, passOn);
+      if (stoppedBy) process.exit(1);
+      if (code !== 0) fail(`${command} ${args.join(' ')} failed.`);
+      resolve();
+    });
+  });
 }
 
 /** Node 20 or later, or one clear line. */
@@ -36,15 +60,15 @@ export function requireNode() {
 }
 
 /** Runs `npm ci` in a folder of the package when its node_modules is missing or older than its lock file. */
-export function ensureDependencies(folder = '.') {
+export async function ensureDependencies(folder = '.') {
   const cwd = join(ROOT, folder);
   const installedMs = newestMs(join(cwd, 'node_modules', '.package-lock.json'));
-  if (installedMs < newestMs(join(cwd, 'package-lock.json'))) run('npm', ['ci', '--include=dev'], { cwd });
+  if (installedMs < newestMs(join(cwd, 'package-lock.json')))
+    await run('npm', ['ci', '--include=dev'], { cwd });
 }
 
 /** Builds when a source is newer than the last build. */
-export function ensureBuilt() {
-  const stamp = join(ROOT, 'dist', '.built');
+export async function ensureBuilt() {
   const sources = [
     'client',
     'contract',
@@ -57,10 +81,9 @@ export function ensureBuilt() {
     'scripts',
   ];
   sources.push('tsconfig.json', 'tsconfig.build.json', 'package.json');
-  const builtMs = newestMs(stamp);
+  const builtMs = newestMs(join(ROOT, BUILD_STAMP));
   if (sources.some((source) => newestMs(join(ROOT, source)) > builtMs)) {
-    run(process.execPath, [join(ROOT, 'scripts', 'build.mjs')]);
-    writeFileSync(stamp, '');
+    await run(process.execPath, [join(ROOT, 'scripts', 'build.mjs')]);
   }
 }
 
@@ -83,15 +106,23 @@ export function ensurePrograms(names, alternative = '') {
     fail(`Could not install ${packages.join(', ')}. ${hint}`);
 }
 
+/** Where Debian looks whether a package may start its service. */
+const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
+
 /** A package's own service must not start: it would take Redis's and Prometheus's ports on this machine. */
 function aptInstall(packages) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] };
-  return ['update', 'install'].every((verb) => {
-    const args =
-      verb === 'update' ? ['update', '-q'] : ['install', '-y', '-q', '--no-install-recommends', ...packages];
-    return spawnSync('apt-get', args, quiet).status === 0;
-  });
+  const mayDecide = !existsSync(SERVICE_POLICY);
+  if (mayDecide) writeFileSync(SERVICE_POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    return apt(['update', '-q']) && apt(['install', '-y', '-q', '--no-install-recommends', ...packages]);
+  } finally {
+    if (mayDecide) rmSync(SERVICE_POLICY, { force: true });
+  }
+}
+
+function apt(args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
 
 function newestMs(path) {

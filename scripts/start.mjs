@@ -9,8 +9,8 @@ const ALONE = /^--(redis-url|config|help|version|check-config|print-config)(=|$)
 const ownRedis = ['REDIS_URL', 'REDIS_LOCK_REDIS_URL', 'REDIS_LOCK_CONFIG'].some((name) => process.env[name]);
 const hasRedis = ownRedis || args.some((arg) => ALONE.test(arg));
 if (!hasRedis) ensurePrograms(['redis-server'], ', or set REDIS_URL to a Redis that runs already');
-ensureDependencies();
-ensureBuilt();
+await ensureDependencies();
+await ensureBuilt();
 
 // With a Redis of one's own: the exporter alone. Without: a private Redis, the exporter and a demo workload.
 // Loaded into this process and not started as another, so that a signal reaches it whoever sends it.

@@ -6,28 +6,35 @@ import { join } from 'node:path';
 import { ensureBuilt, ensureDependencies, ensurePrograms, ROOT, requireNode } from './setup.mjs';
 
 requireNode();
-ensurePrograms(['redis-server', 'redis-sentinel', 'prometheus', 'promtool']);
-ensureDependencies();
-ensureDependencies(join('test', 'peers'));
+ensurePrograms([
+  'redis-server',
+  'redis-sentinel',
+  'prometheus',
+  'promtool',
+  'prometheus-alertmanager',
+  'amtool',
+]);
+await ensureDependencies();
+await ensureDependencies(join('test', 'peers'));
 
 const only = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
 
 gate('format and lint', ['@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']);
-gate('types', ['typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json']);
-if (failed === 0) {
-  ensureBuilt();
+if (gate('types', ['typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json'])) {
+  await ensureBuilt();
   runTests();
-}
+} else console.log('No test was run, since there is nothing to build.');
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** A check that counts as one test. */
+/** A check that counts as one test. Returns whether it passed. */
 function gate(name, [script, ...args]) {
   const ok = node([script, ...args]);
   console.log(`${ok ? 'ok' : 'FAILED'}: ${name}`);
   count(ok ? 1 : 0, ok ? 0 : 1);
+  return ok;
 }
 
 /** All of vitest. Its exit code counts as well: a leaked process or an unhandled rejection has no test of its own. */

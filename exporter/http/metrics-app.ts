@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type AppSurroundings, closeApp, createBareApp, refuseMethod } from './json-app.js';
-import { type RefusalNote, sendRefusal } from './refusal.js';
+import { type AppSurroundings, closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
+import type { RefusalNote } from './refusal.js';
 import { Slots } from './slots.js';
 
 /** What the listener for Prometheus serves. */
@@ -26,13 +26,13 @@ export function createMetricsApp(options: MetricsAppOptions): RequestListener {
   const scrapes = new Slots(MAX_SCRAPES);
   app.get('/metrics', async (request, response) => {
     const scrape = scrapes.run(() => sendPage(request, response, options));
-    if (!scrape) sendRefusal(request, response, TOO_MANY_SCRAPES, options.clock);
+    if (!scrape) refuse(request, response, TOO_MANY_SCRAPES, options);
     await scrape;
   });
   app.get('/-/healthy', (_request, response) => sendText(response, 'healthy\n'));
   app.get('/-/ready', (request, response) => {
     if (options.isReady()) sendText(response, 'ready\n');
-    else sendRefusal(request, response, NOT_READY, options.clock);
+    else refuse(request, response, NOT_READY, options);
   });
   app.all(['/metrics', '/-/healthy', '/-/ready'], refuseMethod('GET, HEAD', options));
   closeApp(app, options);
@@ -61,7 +61,7 @@ async function sendPage(
     response.writeHead(200, headers).end();
     return;
   }
-  const gone = new Promise<undefined>((resolve) => response.once('close', () => resolve(undefined)));
+  const gone = whenGone(request, response);
   const pieces = options.renderMetrics()[Symbol.asyncIterator]();
   // The first piece comes before the status: a page that fails at once is answered as an error.
   let piece = await Promise.race([pieces.next(), gone]);
@@ -73,6 +73,24 @@ async function sendPage(
   if (piece) response.end();
   // Not awaited: a page that hangs would hold this scrape's place for ever.
   else pieces.return?.().then(undefined, options.reportFault);
+}
+
+/**
+ * Resolves when nobody waits for the answer any more. A pipelined answer whose turn never came gets no `close` of its
+ * own when the connection ends, so the connection is watched too.
+ */
+function whenGone(request: IncomingMessage, response: ServerResponse): Promise<undefined> {
+  const { socket } = request;
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('close', done);
+      socket.off('close', done);
+      resolve(undefined);
+    };
+    response.once('close', done);
+    socket.once('close', done);
+    if (socket.destroyed) done();
+  });
 }
 
 function drained(response: ServerResponse): Promise<void> {
