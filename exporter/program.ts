@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { systemClock } from '../contract/clock.js';
 import { run } from './cli/run.js';
 import { readVersion } from './cli/version.js';
 import { startExporter } from './main.js';
+import { readRegularFile } from './read-regular-file.js';
 import { scheduleFault } from './sampler/cron-schedule.js';
 
 /** A terminal and npm both pass Ctrl-C on, so that one press arrives twice. */
@@ -17,20 +17,20 @@ const SAME_PRESS_MS = 500;
 export function runProgram(): Promise<number> {
   const clock = systemClock();
   const version = readVersion(import.meta.url);
-  const readFile = (path: string) => readFileSync(path, 'utf8');
   // A reader that goes away must not end the exporter.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   return run({
     argv: process.argv.slice(2),
     env: process.env,
-    readFile,
+    readFile: readRegularFile,
     scheduleFault,
     version,
     clock,
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    start: (settings, log) => startExporter(settings, { clock, random: Math.random, log, version, readFile }),
+    start: (settings, log) =>
+      startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile }),
     untilAsked: () => untilSignal(() => clock.monoMs()),
   });
 }
