@@ -13,6 +13,8 @@ export interface DashboardQuery {
   /** `redis-lock-overview / Overlaps / A`, for messages. */
   readonly where: string;
   readonly kind: 'panel' | 'annotation';
+  /** Asked once for now, and not over the time shown. */
+  readonly instant: boolean;
   /** With its variables. */
   readonly expr: string;
   /** When it must give data. */
@@ -52,9 +54,9 @@ export function listQueries(dashboards = shippedDashboards()): DashboardQuery[] 
   const due = dueByPlace();
   return dashboards.flatMap((dashboard) => [
     ...queryPanels(dashboard).flatMap(({ title, targets }) =>
-      targets.map(({ refId, expr }) => {
+      targets.map(({ refId, expr, instant }) => {
         const where = `${dashboard.uid} / ${title} / ${refId}`;
-        return { where, kind: 'panel' as const, expr, due: due.get(where) ?? 'load' };
+        return { where, kind: 'panel' as const, instant, expr, due: due.get(where) ?? 'load' };
       }),
     ),
     ...dashboard.annotations.list.map(({ name, expr }) => {
@@ -62,6 +64,7 @@ export function listQueries(dashboards = shippedDashboards()): DashboardQuery[] 
       return {
         where: `${dashboard.uid} / ${name}`,
         kind: 'annotation' as const,
+        instant: false,
         expr,
         due: source?.due ?? 'load',
       };
