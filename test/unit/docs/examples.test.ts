@@ -5,7 +5,7 @@ import { codeBlocks, compileExample, readMarkdown } from './examples.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 describe('examples in the documentation', () => {
-  const blocks = ['README.md'].flatMap((path) =>
+  const blocks = ['README.md', 'docs/client.md'].flatMap((path) =>
     codeBlocks(readMarkdown(ROOT, path), 'ts').map((text, index) => [`${path} ${index + 1}`, text] as const),
   );
 
