@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock, Random } from '../contract/clock.js';
+import type { Clock, Random, Timer } from '../contract/clock.js';
 import { createResourceClassifier } from '../contract/resource.js';
 import { loadLockScripts } from '../lua/scripts.js';
 import type { Log } from './cli/log.js';
@@ -8,9 +8,10 @@ import type { Settings } from './config/settings.js';
 import { type Listener, listen } from './http/listen.js';
 import { createLocalApp } from './http/local-app.js';
 import { createMetricsApp } from './http/metrics-app.js';
+import { answerStatus, type Listeners } from './http/status-answer.js';
+import { createTokenSource } from './http/token-file.js';
 import { createIngest, type Ingest } from './ingest/ingest.js';
 import type { IngestPorts } from './ingest/ports.js';
-import { IngestTally } from './ingest-tally.js';
 import { createLedger, type Ledger } from './ledger/ledger.js';
 import { answerLocks } from './locks-answer.js';
 import type { Metrics } from './metrics/ports.js';
@@ -22,8 +23,6 @@ import { cronSchedule } from './sampler/cron-schedule.js';
 import { createFallbackStep } from './sampler/fallback-step.js';
 import { createSampler, type Sampler, type SamplerState } from './sampler/sampler.js';
 import { createScriptStep } from './sampler/script-step.js';
-import { answerStatus, type Listeners } from './status-answer.js';
-import { createTokenSource } from './token-file.js';
 
 /** What an exporter needs of the process around it. */
 export interface ExporterSurroundings {
@@ -44,13 +43,16 @@ export interface RunningExporter {
   readonly localAddress: string;
   /**
    * Ends it in order: sampling; after the grace, in which events are still taken and metrics served, the local
-   * listener, which refuses with 503 from then on; the metrics last. May be repeated. Never rejects.
+   * listener, which refuses with 503 for up to a second (not longer than the grace) before it closes; the metrics
+   * last. May be repeated. Never rejects.
    */
   stop(): Promise<void>;
 }
 
 /** As many holds as the detection of overlaps is meant for; about 300 bytes each. */
 const MAX_HOLDS = 200_000;
+/** How long clients are told to come back later before nobody answers them: one round of their retries. */
+const REFUSE_MS = 1000;
 /** Requests under way at the end have this long. */
 const CLOSE_GRACE_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
@@ -75,7 +77,6 @@ class Exporter implements RunningExporter {
   readonly #startedAtMs: number;
   readonly #startedMonoMs: number;
   readonly #metrics: Metrics;
-  readonly #tally: IngestTally;
   readonly #ledger: Ledger;
   readonly #ingest: Ingest;
   readonly #sampling: Sampling | undefined;
@@ -83,6 +84,7 @@ class Exporter implements RunningExporter {
   #localListener: Listener | undefined;
   #phase: 'starting' | 'serving' | 'closing' = 'starting';
   #stopped: Promise<void> | undefined;
+  #forgetTimer: Timer | undefined;
 
   constructor(settings: Settings, around: ExporterSurroundings) {
     const { clock, version, processMetrics = true } = around;
@@ -93,7 +95,6 @@ class Exporter implements RunningExporter {
     this.#startedMonoMs = clock.monoMs();
     const policies = { store: settings.store, byResource: settings.policies, byDefault: DEFAULT_POLICY };
     this.#metrics = createMetrics({ clock, version, firstIncrementHoldMs, policies, processMetrics });
-    this.#tally = new IngestTally(this.#metrics.counters);
     this.#ledger = createLedger({ maxHolds: MAX_HOLDS });
     this.#ingest = createIngest({
       store: settings.store,
@@ -134,21 +135,34 @@ class Exporter implements RunningExporter {
 
   async #listen(): Promise<void> {
     const { clock } = this.#around;
-    const options = { clock, reportFault: this.#reportFault };
-    this.#metricsListener = await listen(this.#metricsApp(), this.#settings.metricsListen, options);
-    this.#localListener = await listen(this.#localApp(), this.#settings.localListen, options);
+    const { metricsListen, localListen } = this.#settings;
+    const reportFault = this.#reportFault;
+    const optionsOf = (listener: ListenerName) => ({
+      clock,
+      reportFault,
+      countRefusal: this.#counterOf(listener),
+    });
+    this.#metricsListener = await listen(this.#metricsApp(), metricsListen, optionsOf('metrics'));
+    this.#localListener = await listen(this.#localApp(), localListen, optionsOf('local'));
   }
 
   async #stop(): Promise<void> {
-    const { clock, log } = this.#around;
+    const graceMs = this.#settings.shutdownGraceMs;
     await this.#sampling?.sampler.stop();
-    log.debug('sampling has ended; events are still taken', { graceMs: this.#settings.shutdownGraceMs });
-    await new Promise<void>((resolve) => clock.setTimer(resolve, this.#settings.shutdownGraceMs));
+    this.#around.log.debug('sampling has ended; events are still taken', { graceMs });
+    await this.#pause(graceMs);
+    this.#phase = 'closing';
+    await this.#pause(Math.min(REFUSE_MS, graceMs));
     await this.#closeAll();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#around.clock.setTimer(resolve, ms));
   }
 
   async #closeAll(): Promise<void> {
     this.#phase = 'closing';
+    this.#forgetTimer?.cancel();
     await this.#sampling?.sampler.stop();
     this.#sampling?.redis.close();
     await this.#localListener?.close(CLOSE_GRACE_MS);
@@ -159,6 +173,7 @@ class Exporter implements RunningExporter {
     return createMetricsApp({
       clock: this.#around.clock,
       reportFault: this.#reportFault,
+      countRefusal: this.#counterOf('metrics'),
       renderMetrics: () => this.#metrics.render(),
       contentType: this.#metrics.contentType,
       isReady: () => this.#phase === 'serving',
@@ -171,10 +186,11 @@ class Exporter implements RunningExporter {
     return createLocalApp({
       clock,
       reportFault: this.#reportFault,
+      countRefusal: this.#counterOf('local'),
       receiveBatch: (body) => this.#ingest.receive(body),
       status: () => this.#status(),
       locks: (query) => answerLocks(query, store, this.#sampling?.sampler, revealKeys),
-      counters: this.#tally,
+      counters: this.#metrics.counters,
       isClosing: () => this.#phase === 'closing',
       ...(tokenFile === undefined ? {} : { tokens: createTokenSource(tokenFile, readFile, clock) }),
     });
@@ -193,7 +209,7 @@ class Exporter implements RunningExporter {
       // Holds and heartbeats are for the ledger's findings that need a sample; none of them is built yet.
       holds: { applyHolds() {} },
       heartbeat: { heartbeat() {} },
-      counters: this.#tally,
+      counters: this.#metrics.counters,
       reportFault: this.#reportFault,
     };
   }
@@ -201,13 +217,14 @@ class Exporter implements RunningExporter {
   #status() {
     const { clock, version } = this.#around;
     return answerStatus({
-      settings: this.#settings,
+      store: this.#settings.store,
+      sampleMode: this.#settings.sampleMode,
       epoch: this.#epoch,
       version,
       startedAtMs: this.#startedAtMs,
       upMs: clock.monoMs() - this.#startedMonoMs,
       sampler: this.#sampling?.sampler.state(),
-      ingest: this.#tally.counts(),
+      ingest: this.#metrics.counters.totals(),
       ledger: this.#ledger.size(),
       listeners: this.#listeners(),
     });
@@ -220,7 +237,11 @@ class Exporter implements RunningExporter {
   #forgetIdle(): void {
     if (this.#phase === 'closing') return;
     this.#ingest.forgetIdle();
-    this.#around.clock.setTimer(() => this.#forgetIdle(), FORGET_EVERY_MS);
+    this.#forgetTimer = this.#around.clock.setTimer(() => this.#forgetIdle(), FORGET_EVERY_MS);
+  }
+
+  #counterOf(listener: ListenerName): (reason: string) => void {
+    return (reason) => this.#metrics.countRefusal(listener, reason);
   }
 
   /** The stack holds no values; the message of an unknown error could. */
@@ -230,6 +251,8 @@ class Exporter implements RunningExporter {
     this.#around.log.error('a fault of this program', { name, stack });
   };
 }
+
+type ListenerName = 'metrics' | 'local';
 
 interface Sampling {
   readonly sampler: Sampler;

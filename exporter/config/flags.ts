@@ -1,4 +1,4 @@
-import type { Given, SourceReading } from './given.js';
+import { type Given, quote, type SourceReading } from './given.js';
 import type { OptionSpec } from './option.js';
 import { ACTIONS, OPTIONS, type OptionName } from './options.js';
 import { suggest } from './suggest.js';
@@ -23,8 +23,8 @@ const SHORT_HELP = '-h';
 /**
  * Takes the command line apart. `--flag=value` and `--flag value` are the same; a switch may stand alone. Of a
  * flag that takes one value and is given twice the last counts, so that a wrapper's flags can be overruled. All
- * faults are found, not only the first. A value is never repeated in a fault here: it may be a secret in the
- * wrong place.
+ * faults are found, not only the first. A value is not repeated in a fault here: it may be a secret in the wrong
+ * place.
  */
 export function readFlags(argv: readonly string[]): FlagsReading {
   const { occurrences, faults } = takeApart(argv);
@@ -70,7 +70,7 @@ function takeApart(argv: readonly string[]): { occurrences: Occurrence[]; faults
     const next = argv[at + 1];
     const takes = flag === undefined ? undefined : known.get(flag);
     const loose = inline === undefined && next !== undefined && !next.startsWith('--') ? next : undefined;
-    if (flag === undefined) faults.push(strayArgument(at));
+    if (flag === undefined) faults.push(strayArgument(argv[at] ?? '', at));
     else if (takes === undefined) faults.push(unknownFlag(flag, [...known.keys()]));
     else occurrences.push({ flag, value: inline ?? (takes(loose) ? loose : undefined) });
     // What follows an unknown flag is most likely its value, and was said with it.
@@ -102,6 +102,11 @@ function unknownFlag(flag: string, known: readonly string[]): string {
   return `${shown} is not an option${suggest(flag, known)}; --help shows all`;
 }
 
-function strayArgument(index: number): string {
-  return `argument ${index + 1} belongs to no flag; every setting has one, --help shows all`;
+/** A plain word is quoted, and the name of a settings file; anything else may be a secret in the wrong place. */
+function strayArgument(text: string, index: number): string {
+  if (/^[\w./-]{1,80}\.ya?ml$/.test(text)) {
+    return `${quote(text)} belongs to no flag; a settings file is named with ${ACTIONS.config.flag}`;
+  }
+  const name = /^[A-Za-z][A-Za-z-]{0,31}$/.test(text) ? quote(text) : `argument ${index + 1}`;
+  return `${name} belongs to no flag; every setting has one, --help shows all`;
 }

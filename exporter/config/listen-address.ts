@@ -40,6 +40,14 @@ export function isLocalOnly(address: ListenAddress): boolean {
   return /^127\./.test(address.host) || address.host === '::1' || address.host === 'localhost';
 }
 
+/** Whether two listeners would take each other's port: on one address, or where one of them takes all addresses. */
+export function isSamePlace(one: ListenAddress, other: ListenAddress): boolean {
+  if (one.kind === 'unix' || other.kind === 'unix') return false;
+  const hosts = [one, other].map(({ host }) => (host === 'localhost' ? '127.0.0.1' : host));
+  const overlap = hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
+  return overlap && one.port !== 0 && one.port === other.port;
+}
+
 function readSocketPath(path: string): Reading<ListenAddress> {
   if (!path.startsWith('/') || path.endsWith('/'))
     return bad('must name a file by its full path: unix:/path');

@@ -1,6 +1,6 @@
 import { type Action, readFlags } from './flags.js';
 import { type Given, nameValue, type SourceReading } from './given.js';
-import { isLocalOnly, writeListenAddress } from './listen-address.js';
+import { isLocalOnly, isSamePlace, writeListenAddress } from './listen-address.js';
 import type { OptionSpec } from './option.js';
 import { OPTIONS, type OptionName } from './options.js';
 import type { Origins, Settings } from './settings.js';
@@ -120,10 +120,9 @@ function listenFaults(
         'give --token-file too, or listen on 127.0.0.1, [::1] or unix:/path',
     );
   }
-  const clash =
-    localListen.kind === 'tcp' && localListen.port !== 0 && localListen.port === metricsListen?.port;
-  if (clash)
-    faults.push(`${origins.localListen} and --metrics-listen have the same port ${localListen.port}`);
+  if (metricsListen !== undefined && isSamePlace(localListen, metricsListen)) {
+    faults.push(`${origins.localListen} and --metrics-listen have the same port ${metricsListen.port}`);
+  }
   return faults;
 }
 

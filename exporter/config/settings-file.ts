@@ -13,6 +13,7 @@ import type { OptionSpec } from './option.js';
 import { OPTIONS, type OptionName } from './options.js';
 import { POLICIES_KEY, type PoliciesReading, readPolicies } from './resource-policy.js';
 import { suggest } from './suggest.js';
+import { describeYamlErrors } from './yaml-faults.js';
 
 /** Largest settings file in UTF-16 units: a settings file has some lines, and parsing must not stall the start. */
 const MAX_LENGTH = 262_144;
@@ -27,17 +28,13 @@ export function readSettingsFile(text: string, path: string): SourceReading {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
   const at = (offset: number) => `${path}:${lines.linePos(offset).line}`;
-  if (document.errors.length > 0) {
-    return {
-      given: [],
-      faults: document.errors.map(({ pos, code }) => `${at(pos[0])} is no YAML (${code})`),
-    };
-  }
+  const unreadable = describeYamlErrors(document, text, at);
+  if (unreadable.fatal) return { given: [], faults: unreadable.faults };
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return { given: [], faults: [] };
   if (!isMap(contents)) return { given: [], faults: [`${path} must be a map: one "option: value" a line`] };
   const given: Given[] = [];
-  const faults: string[] = [];
+  const faults: string[] = [...unreadable.faults];
   let resources: PoliciesReading | undefined;
   for (const { key, value } of contents.items) {
     const origin = at(key.range[0]);

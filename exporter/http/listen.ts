@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { isIPv6, type Socket } from 'node:net';
 import type { Clock } from '../../contract/clock.js';
 import { RedisLockError } from '../../contract/errors.js';
-import { refuseConnection } from './refuse-connection.js';
+import { type ConnectionRefusal, refuseConnection } from './refuse-connection.js';
 import { clearSocketPath, withSocketRights } from './unix-socket.js';
 
 /** Where a listener listens. Port 0 lets the system choose. */
@@ -15,6 +15,10 @@ export interface ListenOptions {
   readonly clock: Clock;
   /** Hears of an error of the server itself, such as no file descriptor left for a connection. */
   reportFault(error: unknown): void;
+  /** Counts a connection that was closed at once, or on which no request could be read. */
+  countRefusal(reason: ConnectionRefusal | 'too_many_connections'): void;
+  /** Most connections at a time; more are closed at once. Default 2000. */
+  readonly maxConnections?: number;
 }
 
 /** A server that listens. */
@@ -40,7 +44,7 @@ const SERVER_TIMES = {
   keepAliveTimeout: 65_000,
 } as const;
 const SILENCE_MS = 120_000;
-/** More connections at a time are closed at once. */
+/** Each is some KB. Far more than clients and scrapers have, far less than what exhausts file descriptors. */
 const MAX_CONNECTIONS = 2000;
 
 /**
@@ -68,7 +72,8 @@ class HttpListener implements Listener {
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   #closed: Promise<void> | undefined;
 
-  constructor(app: RequestListener, wanted: ListenAddress, { clock, reportFault }: ListenOptions) {
+  constructor(app: RequestListener, wanted: ListenAddress, options: ListenOptions) {
+    const { clock, reportFault, countRefusal, maxConnections = MAX_CONNECTIONS } = options;
     this.#wanted = wanted;
     this.#bound = wanted;
     this.#clock = clock;
@@ -77,11 +82,13 @@ class HttpListener implements Listener {
       this.#watch(response, request.socket);
       app(request, response);
     });
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.maxConnections = maxConnections;
     this.#server.timeout = SILENCE_MS;
     this.#server.on('clientError', (error, socket) => {
-      refuseConnection(error, socket, this.#answers.get(socket as Socket));
+      const reason = refuseConnection(error, socket, this.#answers.get(socket as Socket));
+      if (reason !== undefined) countRefusal(reason);
     });
+    this.#server.on('drop', () => countRefusal('too_many_connections'));
     this.#reportFault = reportFault;
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Request, Response } from 'express';
 import { type Answer, EVENTS_PATH, MAX_BODY_BYTES, type Refusal } from '../../contract/batch.js';
 import { type EntryRefusal, judgeRequest, type TokenSource } from './guard.js';
-import { type AppSurroundings, closeApp, createBareApp, refuseMethod } from './json-app.js';
+import { type AppSurroundings, closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
 import { type LocksQuery, readLocksQuery } from './locks-query.js';
 import { type BodyRefusal, readJsonBody } from './read-body.js';
 import { type RefusalNote, sendJson, sendRefusal } from './refusal.js';
@@ -11,7 +11,7 @@ import { Slots } from './slots.js';
 /** How a batch is to be answered. */
 export type BatchResponse =
   | { readonly status: 200; readonly answer: Answer }
-  | { readonly status: 400 | 429 | 503; readonly refusal: Refusal; readonly retryAfterS?: number };
+  | { readonly status: 400; readonly refusal: Refusal };
 
 /** What became of a batch that was refused here; the rest is counted by whoever receives batches. */
 export type TransportResult =
@@ -58,7 +58,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
     if (!refusal) return next();
     if (request.method === 'POST' && request.path === EVENTS_PATH)
       refuseBatch(request, response, refusal, options);
-    else sendRefusal(request, response, refusal, options.clock);
+    else refuse(request, response, refusal, options);
   });
   app.post(EVENTS_PATH, async (request, response) => {
     const work = batches.run(() => takeBatch(request, response, options, limits.maxBodyBytes));
@@ -109,12 +109,7 @@ function receive(body: unknown, options: LocalAppOptions): BatchResponse {
 }
 
 function answerBatch(response: ServerResponse, result: BatchResponse): void {
-  if (result.status === 200) sendJson(response, 200, result.answer);
-  else {
-    const { retryAfterS } = result;
-    const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
-    sendJson(response, result.status, result.refusal, headers);
-  }
+  sendJson(response, result.status, result.status === 200 ? result.answer : result.refusal);
 }
 
 function refuseBatch(
@@ -129,6 +124,6 @@ function refuseBatch(
 
 async function sendLocks(request: Request, response: Response, options: LocalAppOptions): Promise<void> {
   const read = readLocksQuery(request.query);
-  if ('message' in read) sendRefusal(request, response, { id: 'bad_query', ...read }, options.clock);
+  if ('message' in read) refuse(request, response, { id: 'bad_query', ...read }, options);
   else sendJson(response, 200, await options.locks(read.query));
 }

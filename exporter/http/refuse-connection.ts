@@ -1,17 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '../../contract/batch.js';
-import type { RefusalId } from '../../contract/refusals.js';
+
+/** Why a connection is ended on which no request could be read. */
+export type ConnectionRefusal = 'headers_too_large' | 'request_timeout' | 'bad_request';
 
 /**
  * Ends a connection on which no request could be read: broken HTTP, headers too large, or too slow. Says so in
  * JSON, unless an answer has begun there already or the client is gone.
+ * @returns what was said; undefined when nothing was
  */
-export function refuseConnection(error: Error, socket: Duplex, answer: ServerResponse | undefined): void {
+export function refuseConnection(
+  error: Error,
+  socket: Duplex,
+  answer: ServerResponse | undefined,
+): ConnectionRefusal | undefined {
   const begun = answer?.headersSent === true && !answer.writableFinished;
   if (begun || !socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
   const [status, refusal] = describeError(error);
   const body = `${JSON.stringify(refusal)}\n`;
@@ -23,9 +30,12 @@ export function refuseConnection(error: Error, socket: Duplex, answer: ServerRes
   ];
   socket.on('error', () => {});
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  return refusal.error.id;
 }
 
-function describeError(error: Error): [status: string, refusal: Refusal] {
+function describeError(
+  error: Error,
+): [status: string, refusal: { error: { id: ConnectionRefusal; message: string } }] {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -43,6 +53,6 @@ function describeError(error: Error): [status: string, refusal: Refusal] {
   }
 }
 
-function refusal(id: RefusalId, message: string): Refusal {
-  return { error: { id, message } };
+function refusal(id: ConnectionRefusal, message: string) {
+  return { error: { id, message } } satisfies Refusal;
 }

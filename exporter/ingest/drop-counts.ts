@@ -1,5 +1,5 @@
 import { DROP_REASONS } from '../../contract/outcomes.js';
-import type { ProducerDropReason } from './ports.js';
+import type { ProducerDropReason } from '../metrics/ingest-counters.js';
 
 /** The growth of one reason's count. */
 export type DropIncrement = readonly [reason: ProducerDropReason, events: number];

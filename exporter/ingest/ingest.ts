@@ -159,7 +159,7 @@ class BatchIngest implements Ingest {
 
   #countForgotten(producer: Producer): void {
     this.#count((counters) => {
-      counters.producersForgotten?.(1);
+      counters.producersForgotten(1);
       const gaps = producer.window.openGaps();
       if (gaps > 0) counters.seqGap(gaps);
     });

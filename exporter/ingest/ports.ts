@@ -1,7 +1,6 @@
 import type { Hold } from '../../contract/batch.js';
-import type { EventKind, LockEvent } from '../../contract/event.js';
-import type { DropReason } from '../../contract/outcomes.js';
-import type { BatchResult, RejectReason } from '../../contract/refusals.js';
+import type { LockEvent } from '../../contract/event.js';
+import type { IngestCounters } from '../metrics/ingest-counters.js';
 
 /** What all events and holds of one batch have in common. */
 export interface BatchContext {
@@ -35,30 +34,6 @@ export interface HoldsPort {
 /** Hears of each producer that is alive: once per accepted batch, last of all. Not called for a resend. */
 export interface HeartbeatPort {
   heartbeat(context: BatchContext): void;
-}
-
-/** A reason of `Batch.dropped`, or `other` for all that this version does not know. */
-export type ProducerDropReason = DropReason | 'other';
-
-/**
- * What ingest counts about itself. Counts are whole numbers above 0, except `producers`, a level.
- * Always: received = accepted + rejected + duplicate, in events of batches that could be read.
- */
-export interface IngestCounters {
-  batch(result: BatchResult): void;
-  /** Events of a batch that could be read, whatever becomes of them. */
-  eventsReceived(count: number): void;
-  eventAccepted(kind: EventKind): void;
-  eventRejected(reason: RejectReason): void;
-  /** Events in resends, and in batches that came too late to be told from one. */
-  eventsDuplicate(count: number): void;
-  producerDropped(reason: ProducerDropReason, count: number): void;
-  /** Batches that a producer numbered and that were never taken here; refused ones are among them. */
-  seqGap(count: number): void;
-  /** Producers known. */
-  producers(count: number): void;
-  /** Producers forgotten: silent for too long, or the least recently heard of when the table was full. */
-  producersForgotten?(count: number): void;
 }
 
 /** Everything that ingest hands on to. A port that throws loses what it was handed, and nothing else. */

@@ -4,6 +4,20 @@ import { BATCH_RESULTS, REJECT_REASONS } from '../../contract/refusals.js';
 import type { FamilyTable } from './family-spec.js';
 
 const OWN = { source: 'exporter', birth: 'eager', stability: 'stable' } as const;
+/** What a listener may refuse apart from batches, which have their own counter. */
+const REFUSALS_OF = {
+  metrics: ['overloaded', 'not_ready'],
+  local: ['unauthorized', 'forbidden', 'bad_query', 'shutting_down'],
+  both: [
+    'too_many_connections',
+    'request_timeout',
+    'headers_too_large',
+    'bad_request',
+    'not_found',
+    'method_not_allowed',
+    'internal',
+  ],
+} as const;
 const OWN_LAZY = { ...OWN, birth: 'lazy' } as const;
 
 /** What the exporter says about itself. Not held back: these start at 0 with the process, before the first scrape. */
@@ -22,6 +36,16 @@ export const EXPORTER_FAMILIES = {
     labels: ['result'],
     seeds: BATCH_RESULTS.map((result) => [result]),
     help: 'Batches of events that were posted, by how they were answered.',
+  },
+  exporter_requests_refused_total: {
+    ...OWN,
+    type: 'counter',
+    unit: 'count',
+    labels: ['listener', 'reason'],
+    seeds: (['metrics', 'local'] as const).flatMap((listener) =>
+      [...REFUSALS_OF[listener], ...REFUSALS_OF.both].map((reason) => [listener, reason]),
+    ),
+    help: 'Requests and connections refused, by listener and reason. Batches that were read far enough to be known as such are in redis_lock_exporter_batches_total instead.',
   },
   exporter_events_received_total: {
     ...OWN,

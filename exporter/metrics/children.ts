@@ -49,6 +49,11 @@ export class CounterChild implements Child {
     return true;
   }
 
+  /** The true value, whatever the page shows yet. */
+  get value(): number {
+    return this.#value;
+  }
+
   appendLines(lines: SampleLine[], nowMs: number): void {
     const value = nowMs < this.shownFromMs ? 0 : this.#value;
     lines.push({ value, labels: NO_LABELS, sharedLabels: this.labels });

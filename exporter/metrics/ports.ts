@@ -1,4 +1,5 @@
 import type { LockEvent } from '../../contract/event.js';
+import type { IngestCounters, IngestTotals } from './ingest-counters.js';
 
 /** What the ledger found, as far as it is counted. */
 export interface MetricFinding {
@@ -41,35 +42,17 @@ export interface SampleReport {
   readonly resources: Iterable<SampledResource>;
 }
 
-/** What ingest counts. Counts are whole numbers above 0, except `producers`, a level. */
-export interface IngestCounters {
-  /** A batch was answered; `result` is `accepted`, `duplicate`, or the id of the refusal. */
-  batch(result: string): void;
-  /** Events of a batch that could be read, whatever becomes of them. */
-  eventsReceived(count: number): void;
-  eventAccepted(kind: string): void;
-  eventRejected(reason: string): void;
-  /** Events that were not counted again. */
-  eventsDuplicate(count: number): void;
-  /** An increment of what a client reports as dropped. A reason that is not in the contract counts as `other`. */
-  producerDropped(reason: string, count: number): void;
-  /** Batches missing. */
-  seqGap(count: number): void;
-  /** How many clients are known. */
-  producers(count: number): void;
-  /** Clients forgotten: silent for too long, or the least recent when there were too many. */
-  producersForgotten(count: number): void;
-}
-
 /** All that is measured, and the page that shows it. Nothing here throws for a value that comes from outside. */
 export interface Metrics {
-  readonly counters: IngestCounters;
+  readonly counters: IngestCounters & { totals(): IngestTotals };
   /** The content type of the page: text format 0.0.4. */
   readonly contentType: string;
   /** Counts an accepted event. Not called for rejected and duplicate ones. */
   recordEvent(event: LockEvent, store: string): void;
   /** Counts a finding. Called once per finding. */
   recordFinding(finding: MetricFinding): void;
+  /** Counts a request that a listener refused, for a reason of the contract's list or of the listener's own. */
+  countRefusal(listener: 'metrics' | 'local', reason: string): void;
   /** Puts the sample in the place of the store's last one, in one synchronous turn, and sets `up` to 1. */
   publishSample(sample: SampleReport): void;
   /**

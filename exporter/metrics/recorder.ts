@@ -61,6 +61,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const info = createResourceInfo(policies, names, options.policies);
   const table = new ResourceTable(events, names, info);
   const gauges = new SampledGauges(samples, names, info);
+  const refused = {
+    metrics: new WordCounter(own.exporter_requests_refused_total, ['metrics']),
+    local: new WordCounter(own.exporter_requests_refused_total, ['local']),
+  };
   const resources = own.exporter_resources.child([]);
   const page: PageParts = {
     families: [events, samples, policies, own].flatMap((families) => Object.values(families)),
@@ -73,6 +77,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     contentType: prometheusContentType,
     recordEvent: (event, store) => recordEvent(table.slot(store, event.resource), event, wallMs),
     recordFinding: ({ store, resource }) => void table.slot(store, resource).overlaps.inc(),
+    countRefusal: (listener, reason) => void refused[listener].inc(reason),
     publishSample: (sample) => gauges.publish(sample),
     withdrawSample: (store, reason) => gauges.withdraw(store, reason),
     sampleError: (store, reason) => gauges.countError(store, reason),

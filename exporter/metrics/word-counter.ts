@@ -22,6 +22,11 @@ export class WordCounter {
     return (this.#children.get(word) ?? this.#bear(word)).inc(amount);
   }
 
+  /** The counts by word, of the words that came. */
+  values(): Record<string, number> {
+    return Object.fromEntries([...this.#children].map(([word, { value }]) => [word, value]));
+  }
+
   #bear(word: string): CounterChild {
     const name = this.#children.size < MAX_WORDS ? word : OTHER_WORD;
     const child = this.#family.child([...this.#base, name]);

@@ -16,8 +16,25 @@ const SILENT: Logger = { info() {}, warn() {}, error() {}, debug() {} };
 export function scheduleFault(expression: string): string | undefined {
   const { valid, errors } = validateDetailed(expression);
   if (valid) return undefined;
-  const fields = errors.map(({ field }) => field).join(', ');
-  return `is no cron expression, such as */15 * * * * *${fields === '' ? '' : ` (look at: ${fields})`}`;
+  const faults = errors.map(({ field, value }) => describeField(field, value, expression));
+  return `is no cron expression, such as */15 * * * * *: ${[...new Set(faults)].join('; ')}`;
+}
+
+/** By node-cron's names of the fields. */
+const FIELDS: Readonly<Record<string, string>> = {
+  second: 'second (0 to 59)',
+  minute: 'minute (0 to 59)',
+  hour: 'hour (0 to 23)',
+  dayOfMonth: 'day of the month (1 to 31)',
+  month: 'month (1 to 12)',
+  dayOfWeek: 'day of the week (0 to 7)',
+};
+
+function describeField(field: string, value: unknown, expression: string): string {
+  const known = FIELDS[field];
+  if (known !== undefined) return `${JSON.stringify(value)} is no ${known}`;
+  const count = expression.split(/\s+/).filter((part) => part !== '').length;
+  return `it has ${count} field${count === 1 ? '' : 's'}, not five, or six that begin with the second`;
 }
 
 /**

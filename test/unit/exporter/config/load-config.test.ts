@@ -129,7 +129,7 @@ describe('faults', () => {
     };
     expect(faults(given)).toEqual([
       '--sample-dutty is not an option (did you mean --sample-duty?); --help shows all',
-      'argument 9 belongs to no flag; every setting has one, --help shows all',
+      '"stray" belongs to no flag; every setting has one, --help shows all',
       'variable REDIS_LOCK_SAMPEL_MODE is not an option (did you mean REDIS_LOCK_SAMPLE_MODE?); --help shows all',
       'c.yaml:3 "key-prefx" is not an option (did you mean key-prefix?); --help shows all',
       'c.yaml:5 resources must be a map from resources to their policy',
@@ -158,10 +158,44 @@ describe('faults', () => {
     [['--token-file', 'none'], '"none" cannot be read (ENOENT)'],
     [['--token-file', 'blank'], '"blank" is empty'],
     [['--config', 'none'], 'none cannot be read (ENOENT)'],
-    [['x'], 'argument 1 belongs to no flag'],
+    [['foo'], '"foo" belongs to no flag'],
+    [
+      ['conf/exporter.yaml'],
+      '"conf/exporter.yaml" belongs to no flag; a settings file is named with --config',
+    ],
+    [['s3cr3t!'], 'argument 1 belongs to no flag'],
   ])('%j: %s', (argv, fault) => {
     const found = faults({ argv, env: {}, files: { blank: '\n', 'ca.pem': 'PEM' } });
     expect(found).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it.each([
+    [
+      'key twice',
+      'store: a\nstore: b\nbogus: c\n',
+      ['c:2 "store" stands there a second time', 'c:3 "bogus"'],
+    ],
+    ['field twice', 'resources:\n  a: {page: true, page: false}\n', ['c:2 "page" stands there a second']],
+    ['open quote', 'log-level: info\nstore: "abc\nredis-url: x\n', ['c:2 has a quote that is never closed']],
+    ['open list', 'key-prefix: [a, b\nlog-level: info\n', ['c:1 has a [ or { that is never closed']],
+    ['tab', 'store: a\n\tlog-level: b\n', ['c:2 is indented with a tab; use spaces']],
+    ['no colon', 'store: a\nlog-level\n', ['c:2 has no ": " between key and value']],
+    ['no colon, first', 'store a\nlog-level: b\n', ['c:1 has no ": " between key and value']],
+    ['two colons', 'store: a: b\n', ['c:1 has a second ": "']],
+    ['a reserved first character', 'store: @x\n', ['c:1 has a value that must be in quotes']],
+  ])('YAML with %s is told in plain words, at its line', (_, text, expected) => {
+    const found = faults({ argv: ['--config', 'c'], env: {}, files: { c: text } });
+    expect(found).toEqual(expected.map((start) => expect.stringContaining(start)));
+  });
+
+  it.each([
+    ['127.0.0.1:9722', '127.0.0.2:9722', 0],
+    ['127.0.0.1:9722', '[::1]:9722', 0],
+    ['127.0.0.1:0', '127.0.0.1:0', 0],
+    ['localhost:9722', '127.0.0.1:9722', 1],
+    ['127.0.0.1:9722', '[::]:9722', 1],
+  ])('listening on %s and %s has %i faults', (local, metrics, count) => {
+    expect(faults({ argv: ['--local-listen', local, '--metrics-listen', metrics] })).toHaveLength(count);
   });
 
   it('the links that Kubernetes makes for a service called redis-lock-exporter are no faults', () => {

@@ -13,6 +13,8 @@ export interface Served {
   url: string;
   port: number;
   results: string[];
+  /** Refusals beside those of batches. */
+  refusals: string[];
   faults: unknown[];
   /** What `receiveBatch` was handed. */
   bodies: unknown[];
@@ -20,6 +22,12 @@ export interface Served {
 
 export const ANSWER = { epoch: 'e', accepted: 0, rejected: [], duplicate: false };
 const LOOPBACK: ListenAddress = { kind: 'tcp', host: '127.0.0.1', port: 0 };
+
+type Kept = Pick<Served, 'results' | 'refusals' | 'faults' | 'bodies'>;
+
+function nothingKept(): Kept {
+  return { results: [], refusals: [], faults: [], bodies: [] };
+}
 
 const opened: Listener[] = [];
 const sockets: Socket[] = [];
@@ -34,7 +42,7 @@ export function closeAfterEach(): void {
 
 /** The local app on a free port of 127.0.0.1, or elsewhere. */
 export function serveLocal(change: Partial<LocalAppOptions> = {}, address = LOOPBACK): Promise<Served> {
-  const kept = { results: [] as string[], faults: [] as unknown[], bodies: [] as unknown[] };
+  const kept = nothingKept();
   const app = createLocalApp({
     clock: systemClock(),
     receiveBatch: (body) => {
@@ -46,6 +54,7 @@ export function serveLocal(change: Partial<LocalAppOptions> = {}, address = LOOP
     counters: { batch: (result) => kept.results.push(result) },
     isClosing: () => false,
     reportFault: (error) => kept.faults.push(error),
+    countRefusal: (id) => kept.refusals.push(id),
     ...change,
   });
   return serve(app, address, kept);
@@ -53,26 +62,24 @@ export function serveLocal(change: Partial<LocalAppOptions> = {}, address = LOOP
 
 /** The metrics app on a free port of 127.0.0.1. */
 export function serveMetrics(change: Partial<MetricsAppOptions> = {}): Promise<Served> {
-  const kept = { results: [] as string[], faults: [] as unknown[], bodies: [] as unknown[] };
+  const kept = nothingKept();
   const app = createMetricsApp({
     clock: systemClock(),
     renderMetrics: () => pieces('# TYPE a gauge\n', 'a 1\n'),
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     isReady: () => true,
     reportFault: (error) => kept.faults.push(error),
+    countRefusal: (id) => kept.refusals.push(id),
     ...change,
   });
   return serve(app, LOOPBACK, kept);
 }
 
-async function serve(
-  app: Parameters<typeof listen>[0],
-  address: ListenAddress,
-  kept: Pick<Served, 'results' | 'faults' | 'bodies'>,
-): Promise<Served> {
+async function serve(app: Parameters<typeof listen>[0], address: ListenAddress, kept: Kept): Promise<Served> {
   const listener = await listen(app, address, {
     clock: systemClock(),
     reportFault: (error) => kept.faults.push(error),
+    countRefusal: (reason) => kept.refusals.push(reason),
   });
   opened.push(listener);
   const url = address.kind === 'unix' ? 'http://localhost' : `http://${listener.address}`;

@@ -20,7 +20,12 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const faults: unknown[] = [];
-const options = { clock: systemClock(), reportFault: (error: unknown) => faults.push(error) };
+const refusals: string[] = [];
+const options = {
+  clock: systemClock(),
+  reportFault: (error: unknown) => faults.push(error),
+  countRefusal: (reason: string) => refusals.push(reason),
+};
 const hello = (_: unknown, response: { end(text: string): void }) => response.end('hello');
 
 async function open(address: ListenAddress): Promise<Listener> {
@@ -139,13 +144,26 @@ describe('what is no request', () => {
       431,
       'headers_too_large',
     ],
-  ])('%s is refused in JSON, and the connection closed', async (_, text, status, id) => {
+  ])('%s is refused in JSON and counted, and the connection closed', async (_, text, status, id) => {
+    refusals.length = 0;
     const { socket, closed } = openRaw(portOf(await open(tcp('127.0.0.1'))));
     socket.write(text);
     const answer = await closed;
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveProperty('error.id', id);
+    expect(refusals).toEqual([id]);
   });
+});
+
+it('a connection beyond the limit is closed at once and counted, and the others stay', async () => {
+  refusals.length = 0;
+  const listener = closeLater(await listen(hello, tcp('127.0.0.1'), { ...options, maxConnections: 1 }));
+  const first = openRaw(portOf(listener));
+  await once(first.socket, 'connect');
+  expect(await openRaw(portOf(listener)).closed).toBe('');
+  expect(refusals).toEqual(['too_many_connections']);
+  first.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(await first.closed).toContain('hello');
 });
 
 describe('the close', () => {

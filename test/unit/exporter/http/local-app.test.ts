@@ -33,12 +33,14 @@ describe('a batch', () => {
     expect(served.bodies).toEqual([{ v: 1 }]);
   });
 
-  it('is refused in the words of whoever receives it, with the time to wait', async () => {
-    const refusal = { error: { id: 'overloaded', message: 'later' } } as const;
-    const served = await serveLocal({ receiveBatch: () => ({ status: 503, refusal, retryAfterS: 7 }) });
-    const answer = await post(served, {});
-    expect(refusalOf(answer)).toEqual({ status: 503, id: 'overloaded', message: 'later' });
-    expect(answer.headers['retry-after']).toBe('7');
+  it('is refused in the words of whoever receives it', async () => {
+    const refusal = { error: { id: 'wrong_store', message: 'not here' } } as const;
+    const served = await serveLocal({ receiveBatch: () => ({ status: 400, refusal }) });
+    expect(refusalOf(await post(served, {}))).toEqual({
+      status: 400,
+      id: 'wrong_store',
+      message: 'not here',
+    });
   });
 
   it('leaves the connection open for the next one', async () => {
@@ -295,6 +297,7 @@ describe('while the exporter ends', () => {
     expect(answer.headers['retry-after']).toBe('1');
     expect((await httpGet(`${served.url}/api/v1/status`)).status).toBe(503);
     expect(served.results).toEqual(['shutting_down']);
+    expect(served.refusals).toEqual(['shutting_down']);
   });
 });
 
@@ -334,6 +337,7 @@ describe('the API', () => {
       status: 400,
       id: 'bad_query',
     });
+    expect(served.refusals).toEqual(['bad_query']);
   });
 
   it.each([

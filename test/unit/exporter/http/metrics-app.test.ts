@@ -89,6 +89,7 @@ describe('/metrics', () => {
     await waitFor(() => begun === 16, { what: 'sixteen scrapes' });
     const refused = await httpGet(`${served.url}/metrics`);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(served.refusals).toEqual(['overloaded']);
     for (const { socket } of hanging) socket.destroy();
     hang = false;
     await waitFor(async () => (await httpGet(`${served.url}/metrics`)).status === 200, {
@@ -118,6 +119,7 @@ describe('health', () => {
 describe('nothing else is served', () => {
   it.each([
     ['GET', '/', 404],
+    ['GET', '/metric', 404],
     ['GET', '/metrics/', 404],
     ['POST', '/v1/events', 404],
     ['GET', '/api/v1/status', 404],
@@ -128,7 +130,15 @@ describe('nothing else is served', () => {
     const answer = await httpSend(method, served.url + path, undefined);
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    refusalSchema.parse(JSON.parse(answer.body));
+    const { id } = refusalSchema.parse(JSON.parse(answer.body)).error;
+    expect(served.refusals).toEqual([id]);
+  });
+
+  it('a wrong path is told the right ones', async () => {
+    const answer = await httpGet(`${(await serveMetrics()).url}/metric`);
+    expect(refusalSchema.parse(JSON.parse(answer.body)).error.message).toBe(
+      'There is nothing at this path; this listener has /metrics, /-/healthy, /-/ready',
+    );
   });
 });
 

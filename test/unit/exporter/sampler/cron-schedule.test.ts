@@ -4,6 +4,14 @@ import { cronSchedule, scheduleFault } from '../../../../exporter/sampler/cron-s
 import type { Schedule } from '../../../../exporter/sampler/ports.js';
 
 describe('cron expressions', () => {
+  it.each([
+    ['61 * * * *', '"61" is no minute (0 to 59)'],
+    ['* * * foo *', '"foo" is no month (1 to 12)'],
+    ['every 5s', 'it has 2 fields, not five, or six that begin with the second'],
+  ])('%s: %s', (expression, words) => {
+    expect(scheduleFault(expression)).toContain(words);
+  });
+
   it.each(['*/15 * * * * *', '* * * * *', '0 0 * * 1'])('%s is good', (expression) =>
     expect(scheduleFault(expression)).toBeUndefined(),
   );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createTokenSource } from '../../../exporter/token-file.js';
-import { FakeClock } from '../../support/clocks.js';
+import { createTokenSource } from '../../../../exporter/http/token-file.js';
+import { FakeClock } from '../../../support/clocks.js';
 
 it('one token a line; the file is read again after a while, and a lost file leaves the last tokens in force', () => {
   const clock = new FakeClock();
