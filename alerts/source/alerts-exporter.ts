@@ -1,4 +1,4 @@
-import { bridged, duration, INSTANCE, increases, JOB, policy, STORE } from './promql.js';
+import { bridged, duration, INSTANCE, increases, JOB, policy, ratio, STORE } from './promql.js';
 import type { AlertSpec } from './rule.js';
 import type { Thresholds } from './thresholds.js';
 
@@ -34,14 +34,15 @@ function eventsMissing({ durations }: Thresholds): AlertSpec {
 }
 
 function unsureHolders({ durations, limits, floors }: Thresholds): AlertSpec {
-  const sum = (gauge: string) => `sum by (${STORE}) (${bridged(gauge, durations.bridge)})`;
-  const holders = sum('holders');
+  const holders = `sum by (${STORE}) (${bridged('holders', durations.bridge)})`;
+  // The least, not the most: a client that has just come is unsure until its first heartbeat.
+  const unsure = `sum by (${STORE}) (min_over_time(redis_lock_unsure_holders[${duration(durations.bridge)}]))`;
   return {
     ...WARNING,
     name: 'UnsureHolders',
     subject: 'events',
     scope: 'store',
-    expr: `(\n  ${sum('unsure_holders')}\n  or\n  0 * ${holders}\n)\n/\n(${holders} > 0) > ${limits.unsureHolders}\nand\n${holders} >= ${floors.holders}`,
+    expr: `${ratio(unsure, holders)} > ${limits.unsureHolders}\nand\n${holders} >= ${floors.holders}`,
     pending: durations.unsureHoldersFor,
     summary: 'The exporter does not know whether many holds are still live',
     says: 'nothing can be said about {{ $value | humanizePercentage }} of the holds: their clients did not send their full list since a restart or a gap.',

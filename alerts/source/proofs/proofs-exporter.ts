@@ -93,7 +93,7 @@ function eventsMissing(): Proof {
     alsoFires: {
       'clients reported until the handovers began': [
         handovers,
-        acquires((now) => (now < ONSET - 12 ? 1 : 0)),
+        acquires((now) => (now < ONSET - 20 ? 1 : 0)),
       ],
     },
   };
@@ -108,8 +108,8 @@ function unsureHolders(): Proof {
     alert: 'UnsureHolders',
     why: 'Five holds are the floor; 0.55 of them (11 %) are unsure from minute 70 on.',
     lines: shares(5, 0.55),
-    notYet: 83,
-    firesAt: 86,
+    notYet: 85,
+    firesAt: 88,
     labels: { ...WARNING, subject: 'events' },
     scope: 'store',
     says: 'nothing can be said about 11% of the holds: their clients did not send their full list since a restart or a gap.',
