@@ -57,8 +57,29 @@ function declarationOf(symbol: ts.Symbol, files: ReadonlyMap<string, ts.SourceFi
   const statements = file.statements.filter((statement) => namesOf(statement).includes(symbol.name));
   if (statements.length === 0) throw new Error(`${symbol.name} is not declared in ${file.fileName}`);
   return statements
-    .map((statement) => printer.printNode(ts.EmitHint.Unspecified, withoutPrivate(statement), file))
+    .map((statement) => inFixedOrder(withoutPrivate(statement), file))
+    .map((statement) => printer.printNode(ts.EmitHint.Unspecified, statement, file))
     .join('\n');
+}
+
+/** The compiler writes an inferred type's members in the order in which it met them, which other files decide. */
+function inFixedOrder(statement: ts.Statement, file: ts.SourceFile): ts.Statement {
+  const printer = ts.createPrinter({ removeComments: true });
+  const print = (node: ts.Node) => printer.printNode(ts.EmitHint.Unspecified, node, file);
+  const sorted = <T extends ts.Node>(nodes: Iterable<T>) =>
+    [...nodes].sort((a, b) => (print(a) < print(b) ? -1 : 1));
+  const result = ts.transform(statement, [
+    (context) => (root) => {
+      const visit = (node: ts.Node): ts.Node => {
+        const inner = ts.visitEachChild(node, visit, context);
+        if (ts.isTypeLiteralNode(inner)) return ts.factory.createTypeLiteralNode(sorted(inner.members));
+        if (ts.isUnionTypeNode(inner)) return ts.factory.createUnionTypeNode(sorted(inner.types));
+        return inner;
+      };
+      return visit(root) as ts.Statement;
+    },
+  ]);
+  return result.transformed[0] ?? statement;
 }
 
 function namesOf(statement: ts.Statement): string[] {
