@@ -118,6 +118,7 @@ function busy(): Section {
 
 function growth(): Section {
   const now = `increase(${family('acquire_total')}[7d])`;
+  const busiest = `max_over_time(${recorded('resource:redis_lock_busy:share_rate5m')}[$__range])`;
   const before = `increase(${family('acquire_total')}[7d] offset 7d)`;
   return {
     title: 'How fast does it grow?',
@@ -141,7 +142,7 @@ function growth(): Section {
       table({
         title: 'Growth by resource',
         description:
-          'Good: in step with the business. The last seven days against the seven before, whatever time is shown. With the busy ratio it says when a lock will be full: at 70 % busy, 1.4 × more is all there is.',
+          'Good: in step with the business. The last seven days against the seven before, whatever time is shown. Headroom is what the busiest five minutes of the time shown left of a resource that is one lock: with 30 % left, 1.4 × more is all there is.',
         noData: NO_TRAFFIC,
         width: 12,
         height: 8,
@@ -163,6 +164,12 @@ function growth(): Section {
             decimals: 2,
             expr: `${sumBy(BY_RESOURCE, now)} / (${sumBy(BY_RESOURCE, before)} > 0)`,
             due: 'days',
+          },
+          {
+            title: 'Headroom',
+            unit: 'percentunit',
+            decimals: 0,
+            expr: `1 - clamp_max(${maxBy(BY_RESOURCE, busiest)}, 1)`,
           },
         ],
       }),
