@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { FoundLocks, LocksQuery, SamplerState } from './sampler/sampler.js';
+import type { LocksQuery } from './http/locks-query.js';
+import type { FoundLocks, SamplerState } from './sampler/sampler.js';
 import type { SampledLock } from './sampler/sighting.js';
 
 /** One lock in the answer of `/api/v1/locks`. */
@@ -35,7 +36,7 @@ export interface LocksAnswer {
 /** What the answer is made of. */
 export interface LocksSource {
   state(): SamplerState;
-  find(query: LocksQuery): FoundLocks;
+  find(resource: string | undefined, limit: number): FoundLocks;
 }
 
 /** Answers `/api/v1/locks`. @param source undefined when sampling is off */
@@ -47,7 +48,7 @@ export function answerLocks(
 ): LocksAnswer {
   const state = source?.state();
   const good = state?.status === 'ok' ? state.last : undefined;
-  const { matching, locks } = source?.find(query) ?? { matching: 0, locks: [] };
+  const { matching, locks } = source?.find(query.resource, query.limit) ?? { matching: 0, locks: [] };
   return {
     store,
     sample: state?.status ?? 'off',
@@ -59,8 +60,7 @@ export function answerLocks(
   };
 }
 
-function showLock({ id, key, ...facts }: SampledLock, revealKeys: boolean): ShownLock {
-  const shown = { lock: id, ...facts };
+function showLock({ key, ...shown }: SampledLock, revealKeys: boolean): ShownLock {
   if (!revealKeys) return shown;
   return isUtf8(key) ? { ...shown, key: key.toString() } : { ...shown, keyBase64: key.toString('base64') };
 }

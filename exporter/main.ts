@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Random, Timer } from '../contract/clock.js';
-import { createResourceClassifier } from '../contract/resource.js';
-import { loadLockScripts } from '../lua/scripts.js';
 import type { Log } from './cli/log.js';
 import { DEFAULT_POLICY } from './config/resource-policy.js';
 import type { Settings } from './config/settings.js';
@@ -16,13 +14,8 @@ import { createLedger, type Ledger } from './ledger/ledger.js';
 import { answerLocks } from './locks-answer.js';
 import type { Metrics } from './metrics/ports.js';
 import { createMetrics } from './metrics/recorder.js';
-import { type ReadFile, redisSettings } from './redis-settings.js';
-import { createCommandStep } from './sampler/command-step.js';
-import { connectSampler, type SampleRedis } from './sampler/connection.js';
-import { cronSchedule } from './sampler/cron-schedule.js';
-import { createFallbackStep } from './sampler/fallback-step.js';
-import { createSampler, type Sampler, type SamplerState } from './sampler/sampler.js';
-import { createScriptStep } from './sampler/script-step.js';
+import type { ReadFile } from './redis-settings.js';
+import { makeSampling, type Sampling, type SamplingSurroundings } from './sampling.js';
 
 /** What an exporter needs of the process around it. */
 export interface ExporterSurroundings {
@@ -103,7 +96,7 @@ class Exporter implements RunningExporter {
       ports: this.#ingestPorts(),
     });
     this.#sampling =
-      settings.sampleMode === 'off' ? undefined : makeSampling(settings, around, this.#metrics);
+      settings.sampleMode === 'off' ? undefined : makeSampling(settings, this.#samplingSurroundings());
   }
 
   get metricsAddress(): string {
@@ -122,7 +115,7 @@ class Exporter implements RunningExporter {
       throw error;
     }
     this.#phase = 'serving';
-    this.#sampling?.sampler.start();
+    this.#sampling?.start();
     this.#forgetIdle();
     const { metrics, local } = this.#listeners();
     this.#around.log.info('listening', { metrics, local, store: this.#settings.store });
@@ -148,7 +141,7 @@ class Exporter implements RunningExporter {
 
   async #stop(): Promise<void> {
     const graceMs = this.#settings.shutdownGraceMs;
-    await this.#sampling?.sampler.stop();
+    await this.#sampling?.stop();
     this.#around.log.debug('sampling has ended; events are still taken', { graceMs });
     await this.#pause(graceMs);
     this.#phase = 'closing';
@@ -163,8 +156,8 @@ class Exporter implements RunningExporter {
   async #closeAll(): Promise<void> {
     this.#phase = 'closing';
     this.#forgetTimer?.cancel();
-    await this.#sampling?.sampler.stop();
-    this.#sampling?.redis.close();
+    await this.#sampling?.stop();
+    this.#sampling?.close();
     await this.#localListener?.close(CLOSE_GRACE_MS);
     await this.#metricsListener?.close(CLOSE_GRACE_MS);
   }
@@ -196,10 +189,18 @@ class Exporter implements RunningExporter {
     });
   }
 
+  #samplingSurroundings(): SamplingSurroundings {
+    const { clock, random, log, readFile } = this.#around;
+    const parts = { clock, random, log, readFile, reportFault: this.#reportFault, port: this.#metrics };
+    // For the ledger's findings that join events with looks; none of them is built yet.
+    return { ...parts, heldPort: { heldLooked() {} } };
+  }
+
   #ingestPorts(): IngestPorts {
     return {
       events: {
         applyEvent: (event, { store, serverId }) => {
+          this.#sampling?.heldKeys.applyEvent(event);
           this.#metrics.recordEvent(event, store);
           for (const finding of this.#ledger.observe(event, { store, serverId })) {
             this.#metrics.recordFinding(finding);
@@ -207,7 +208,7 @@ class Exporter implements RunningExporter {
         },
       },
       // Holds and heartbeats are for the ledger's findings that need a sample; none of them is built yet.
-      holds: { applyHolds() {} },
+      holds: { applyHolds: (holds) => this.#sampling?.heldKeys.applyHolds(holds) },
       heartbeat: { heartbeat() {} },
       counters: this.#metrics.counters,
       reportFault: this.#reportFault,
@@ -253,38 +254,6 @@ class Exporter implements RunningExporter {
 }
 
 type ListenerName = 'metrics' | 'local';
-
-interface Sampling {
-  readonly sampler: Sampler;
-  readonly redis: SampleRedis;
-}
-
-function makeSampling(settings: Settings, around: ExporterSurroundings, port: Metrics): Sampling {
-  const { clock, random, log, readFile } = around;
-  const { store, keyPrefixes, resourceRules, sampleSchedule, sampleDuty } = settings;
-  const redis = connectSampler({ ...redisSettings(settings, readFile), clock, random });
-  const sampler = createSampler({
-    store,
-    redis,
-    step: createFallbackStep(
-      createScriptStep(redis, loadLockScripts(), clock),
-      createCommandStep(redis, clock),
-    ),
-    keyPrefixes,
-    classify: createResourceClassifier(resourceRules, keyPrefixes),
-    schedule: cronSchedule(sampleSchedule, clock, random),
-    dutyShare: sampleDuty,
-    clock,
-    port,
-    onChange: (state) => logSampling(log, state),
-  });
-  return { sampler, redis };
-}
-
-function logSampling(log: Log, { status, reason, last }: SamplerState): void {
-  if (status === 'ok') log.info('sampling works', { keys: last?.known, truncated: last?.truncated });
-  else log.warn('sampling does not work; sampled metrics are withdrawn', { status, reason });
-}
 
 function urlOf(listener: Listener | undefined): string {
   const address = listener?.address ?? '';

@@ -1,22 +1,50 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Settings } from './config/settings.js';
-import type { ConnectionSettings } from './sampler/connection.js';
+import type { ConnectionSettings, HostPort, ServerAddress } from './sampler/connection.js';
 
-type RedisConnectionSettings = Pick<ConnectionSettings, 'address' | 'db' | 'user' | 'readPassword' | 'tls'>;
+/** How to log in, and how to encrypt: the same for each server of a deployment. */
+export type RedisLogin = Pick<ConnectionSettings, 'db' | 'user' | 'readPassword' | 'tls'>;
+
+/** Which servers there are to connect to. */
+export type RedisServers =
+  | { readonly kind: 'single'; readonly swept: ServerAddress; readonly master: ServerAddress }
+  | { readonly kind: 'cluster'; readonly seeds: readonly HostPort[]; readonly sweepReplicas: boolean };
 
 /** Reads a file's text, or throws. */
 export type ReadFile = (path: string) => string;
 
-/** Turns the options about Redis into those of a connection. The CA file is read now, the password's at each connect. */
-export function redisSettings(settings: Settings, readFile: ReadFile): RedisConnectionSettings {
-  const { address, db, user } = settings.redisUrl;
+/** Turns the options about Redis into a login. The CA file is read now, the password's at each connect. */
+export function redisLogin(settings: Settings, readFile: ReadFile): RedisLogin {
+  const { db, user } = settings.redisUrl;
   return {
-    address,
     db,
     user: settings.redisUser ?? user,
     readPassword: passwordReader(settings, readFile),
     tls: tlsOf(settings, readFile),
   };
+}
+
+/** Turns the options about Redis into servers. `swept` and `master` are one object where they are one server. */
+export function redisServers(settings: Settings, readFile: ReadFile): RedisServers {
+  const { address } = settings.redisUrl;
+  const fromReplica = settings.sampleFrom === 'replica';
+  switch (address.kind) {
+    case 'tcp':
+    case 'unix':
+      return { kind: 'single', swept: address, master: address };
+    case 'cluster':
+      return { kind: 'cluster', seeds: address.hosts, sweepReplicas: fromReplica };
+    case 'sentinel': {
+      const { redisSentinelPasswordFile } = settings;
+      const password = redisSentinelPasswordFile && dropLineEnd(readFile(redisSentinelPasswordFile));
+      const { hosts, master: name } = address;
+      const shared = { kind: 'sentinel', hosts, master: name, sentinelPassword: password } as const;
+      const master: ServerAddress = { ...shared, role: 'master' };
+      return { kind: 'single', swept: fromReplica ? { ...shared, role: 'replica' } : master, master };
+    }
+    default:
+      return address satisfies never;
+  }
 }
 
 /** A file that cannot be read for a moment, as while it is replaced, leaves the last password in force. */
@@ -40,6 +68,6 @@ export function dropLineEnd(text: string): string {
 }
 
 function tlsOf({ redisUrl, redisCa }: Settings, readFile: ReadFile): ConnectionOptions | undefined {
-  if (redisUrl.address.kind !== 'tcp' || !redisUrl.address.tls) return undefined;
+  if (redisUrl.address.kind === 'unix' || !redisUrl.address.tls) return undefined;
   return redisCa === undefined ? {} : { ca: readFile(redisCa) };
 }

@@ -126,11 +126,25 @@ function listenFaults(
   return faults;
 }
 
-function redisFaults({ redisUrl, redisCa }: Partial<Settings>, origins: Origins): string[] {
-  const plain = redisUrl !== undefined && !(redisUrl.address.kind === 'tcp' && redisUrl.address.tls);
-  return plain && redisCa !== undefined
-    ? [`${origins.redisCa} needs a --redis-url with rediss://, else nothing is encrypted`]
-    : [];
+function redisFaults(settings: Partial<Settings>, origins: Origins): string[] {
+  const { redisUrl, redisCa, redisSentinelPasswordFile, sampleFrom } = settings;
+  if (redisUrl === undefined) return [];
+  const { address } = redisUrl;
+  const isPlain = address.kind === 'unix' || !address.tls;
+  const faults: string[] = [];
+  if (isPlain && redisCa !== undefined) {
+    faults.push(`${origins.redisCa} needs a --redis-url with rediss://, else nothing is encrypted`);
+  }
+  if (address.kind !== 'sentinel' && redisSentinelPasswordFile !== undefined) {
+    faults.push(`${origins.redisSentinelPasswordFile} needs a --redis-url with redis+sentinel://`);
+  }
+  if (sampleFrom === 'replica' && address.kind !== 'sentinel' && address.kind !== 'cluster') {
+    faults.push(
+      `${origins.sampleFrom} replica needs a --redis-url with redis+sentinel:// or redis+cluster://; ` +
+        'name the replica itself to sample it alone',
+    );
+  }
+  return faults;
 }
 
 function fileFaults(
@@ -138,17 +152,19 @@ function fileFaults(
   origins: Origins,
   readFile: ConfigSources['readFile'],
 ): string[] {
-  return (['redisPasswordFile', 'redisCa', 'tokenFile'] as const).flatMap((option) => {
-    const path = settings[option];
-    if (path === undefined) return [];
-    try {
-      return readFile(path).trim() === ''
-        ? [`${nameValue(origins[option], path, OPTIONS[option])} is empty`]
-        : [];
-    } catch (error) {
-      return [`${nameValue(origins[option], path, OPTIONS[option])} cannot be read (${codeOf(error)})`];
-    }
-  });
+  return (['redisPasswordFile', 'redisSentinelPasswordFile', 'redisCa', 'tokenFile'] as const).flatMap(
+    (option) => {
+      const path = settings[option];
+      if (path === undefined) return [];
+      try {
+        return readFile(path).trim() === ''
+          ? [`${nameValue(origins[option], path, OPTIONS[option])} is empty`]
+          : [];
+      } catch (error) {
+        return [`${nameValue(origins[option], path, OPTIONS[option])} cannot be read (${codeOf(error)})`];
+      }
+    },
+  );
 }
 
 /** `ENOENT` and the like; an error's message could quote the file. */

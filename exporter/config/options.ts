@@ -4,7 +4,7 @@ import { DEFAULT_KEY_PREFIX, parseResourceRule, type ResourceRule } from '../../
 import { readListenAddress, readTcpAddress } from './listen-address.js';
 import { defineOption, type OptionSpec } from './option.js';
 import { bad, good, type Reading } from './reading.js';
-import { readRedisUrl } from './redis-url.js';
+import { REDIS_URL_FORMS, readRedisUrl } from './redis-url.js';
 import { Secret } from './secret.js';
 import { choiceReader, durationReader, readSwitch, shareReader, textReader } from './values.js';
 
@@ -20,11 +20,12 @@ export const OPTIONS = {
     env: ['REDIS_LOCK_REDIS_URL', 'REDIS_URL'],
     form: 'url',
     count: 'one',
-    range: 'redis://[user[:password]@]host[:port][/db], rediss://… for TLS, or unix:/path[?db=n]',
+    range: REDIS_URL_FORMS,
     default: ['redis://127.0.0.1:6379'],
     secret: true,
     description:
-      'The Redis to sample. User and password in it are percent-encoded. Sentinel and Cluster are not in this version.',
+      'The Redis to sample: one server, the master that the Sentinels name, or a cluster. User and password in it ' +
+      'are percent-encoded; they are those of the servers, not of the Sentinels.',
     usedBy: 'sampler',
     read: readRedisUrl,
   }),
@@ -33,7 +34,9 @@ export const OPTIONS = {
     form: 'text',
     count: 'optional',
     range: 'name of a Redis ACL user',
-    description: 'User to log in as. Wins over the user of --redis-url.',
+    description:
+      'User to log in as. Wins over the user of --redis-url. Without a password it logs in with an empty one, ' +
+      'which is right for a user with nopass.',
     usedBy: 'sampler',
     read: textReader(512),
   }),
@@ -58,6 +61,16 @@ export const OPTIONS = {
     description:
       'File that holds the password of Redis and nothing else; one line end after it is dropped. Read again at ' +
       'each reconnect, so that a changed password needs no restart.',
+    usedBy: 'sampler',
+    read: readPath,
+  }),
+  redisSentinelPasswordFile: defineOption({
+    flag: '--redis-sentinel-password-file',
+    form: 'file',
+    count: 'optional',
+    range: 'path',
+    description:
+      'File that holds the password of the Sentinels themselves, where they want one. Read at the start.',
     usedBy: 'sampler',
     read: readPath,
   }),
@@ -107,12 +120,26 @@ export const OPTIONS = {
     flag: '--sample-mode',
     form: 'word',
     count: 'one',
-    range: 'sweep or off',
+    range: 'sweep, held or off',
     default: ['sweep'],
     description:
-      'sweep: look at all lock keys of Redis by SCAN. off: never connect to Redis; only events are seen.',
+      'sweep: look at all lock keys of Redis by SCAN, and every 5 s at those that clients of this exporter hold. ' +
+      'held: only the latter, for one exporter beside each application. off: never connect to Redis; only events ' +
+      'are seen.',
     usedBy: 'sampler',
-    read: choiceReader(['sweep', 'off'], { held: 'use sweep, or off beside an exporter that sweeps' }),
+    read: choiceReader(['sweep', 'held', 'off']),
+  }),
+  sampleFrom: defineOption({
+    flag: '--sample-from',
+    form: 'word',
+    count: 'one',
+    range: 'master or replica',
+    default: ['master'],
+    description:
+      'replica: sweep a replica of each master, with Sentinels and clusters. It lags behind, so a sweep may show ' +
+      'locks that are gone. Keys that clients hold are looked at on the master all the same.',
+    usedBy: 'sampler',
+    read: choiceReader(['master', 'replica']),
   }),
   sampleSchedule: defineOption({
     flag: '--sample-schedule',
@@ -131,8 +158,8 @@ export const OPTIONS = {
     range: '0.01% to 100%',
     default: ['1%'],
     description:
-      'The largest share of the Redis server’s time that sweeps may take. A tick of the schedule is skipped while ' +
-      'it is spent.',
+      'The largest share of a Redis server’s time that sweeps may take; looks at held keys may take as much again. ' +
+      'A tick of the schedule is skipped while it is spent.',
     usedBy: 'sampler',
     read: shareReader(0.01, 100),
   }),

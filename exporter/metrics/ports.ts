@@ -31,6 +31,15 @@ export interface SampledResource {
   readonly oldestHoldS?: number;
 }
 
+/** What was seen to happen to the locks of one resource since the last report. Whole numbers. */
+export interface ObservedChanges {
+  readonly resource: string;
+  readonly renewals: number;
+  readonly handovers: number;
+  readonly released: number;
+  readonly expired: number;
+}
+
 /** One good sample of a store, complete or truncated. */
 export interface SampleReport {
   readonly store: string;
@@ -38,8 +47,12 @@ export interface SampleReport {
   readonly takenAtMs: number;
   readonly durationMs: number;
   readonly truncated: boolean;
+  /** Keys under a prefix that are no locks by their type. */
+  readonly ignoredKeys?: number;
   /** Read once, before anything is published. A resource may come more than once. */
   readonly resources: Iterable<SampledResource>;
+  /** Left out when nothing is observed. A resource may come more than once. */
+  readonly changes?: Iterable<ObservedChanges>;
 }
 
 /** All that is measured, and the page that shows it. Nothing here throws for a value that comes from outside. */
@@ -62,6 +75,8 @@ export interface Metrics {
   withdrawSample(store: string, reason: string): void;
   /** Counts a failed sample, or a failed part of one. Withdraws nothing. */
   sampleError(store: string, reason: string): void;
+  /** Counts a look that was left out. */
+  sampleSkipped(store: string, reason: string): void;
   /**
    * The page in pieces of about 5 ms, with a turn of the event loop after each. What was not
    * born when it began is not on it. Never throws: a family that fails is left out and counted.

@@ -81,6 +81,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     publishSample: (sample) => gauges.publish(sample),
     withdrawSample: (store, reason) => gauges.withdraw(store, reason),
     sampleError: (store, reason) => gauges.countError(store, reason),
+    sampleSkipped: (store, reason) => gauges.countSkipped(store, reason),
     render: () => {
       resources.set(names.distinct);
       return renderPage(page, clock);

@@ -1,7 +1,7 @@
 import type { SAMPLE_FAMILIES } from './catalogue-sample.js';
-import type { FamiliesOf, GaugeFamily, GaugeRow } from './families.js';
+import type { CounterFamily, FamiliesOf, GaugeFamily, GaugeRow } from './families.js';
 import type { BoundedNames } from './label-names.js';
-import type { SampledResource, SampleReport } from './ports.js';
+import type { ObservedChanges, SampledResource, SampleReport } from './ports.js';
 import type { ResourceInfo } from './resource-info.js';
 import { WordCounter } from './word-counter.js';
 
@@ -24,7 +24,7 @@ export class SampledGauges {
   readonly #families: SampleFamilies;
   readonly #names: BoundedNames;
   readonly #info: ResourceInfo;
-  readonly #errors = new Map<string, WordCounter>();
+  readonly #counters = new Map<string, StoreCounters>();
 
   constructor(families: SampleFamilies, names: BoundedNames, info: ResourceInfo) {
     this.#families = families;
@@ -35,25 +35,54 @@ export class SampledGauges {
   publish(sample: SampleReport): void {
     const store = this.#names.store(sample.store);
     const totals = this.#totalsByResource(sample);
-    this.#errorsOf(store);
+    const changes = [...(sample.changes ?? [])];
+    this.#countersOf(store);
     this.#publishResources(store, totals);
+    this.#countChanges(sample.store, totals.keys(), changes);
     this.#publishStore(this.#families.sample_timestamp_seconds, store, sample.takenAtMs / MS_PER_SECOND);
     this.#publishStore(this.#families.sample_duration_seconds, store, sample.durationMs / MS_PER_SECOND);
     this.#publishStore(this.#families.sample_truncated, store, sample.truncated ? 1 : 0);
+    this.#publishStore(this.#families.sample_ignored_keys, store, sample.ignoredKeys ?? 0);
     this.#families.up.publish(store, [{ values: [store, 'ok'], value: 1 }]);
   }
 
   withdraw(store: string, reason: string): void {
     const name = this.#names.store(store);
-    this.#errorsOf(name);
+    this.#countersOf(name);
     this.#publishResources(name, new Map());
     this.#families.sample_duration_seconds.publish(name, []);
     this.#families.sample_truncated.publish(name, []);
+    this.#families.sample_ignored_keys.publish(name, []);
     this.#families.up.publish(name, [{ values: [name, reason], value: 0 }]);
   }
 
   countError(store: string, reason: string): void {
-    this.#errorsOf(this.#names.store(store)).inc(reason);
+    this.#countersOf(this.#names.store(store)).errors.inc(reason);
+  }
+
+  countSkipped(store: string, reason: string): void {
+    this.#countersOf(this.#names.store(store)).skipped.inc(reason);
+  }
+
+  /** Bears the counters of each resource that is seen, so that its first change is an increase. */
+  #countChanges(storeName: string, seen: Iterable<string>, changes: readonly ObservedChanges[]): void {
+    const store = this.#names.store(storeName);
+    const families = this.#families;
+    const count = (resource: string, change?: ObservedChanges) => {
+      const values = [store, resource];
+      const add = (family: CounterFamily, amount = 0) => {
+        const child = family.child(values);
+        if (amount > 0) child.inc(amount);
+      };
+      add(families.observed_renewals_total, change?.renewals);
+      add(families.observed_handovers_total, change?.handovers);
+      add(families.observed_released_total, change?.released);
+      add(families.observed_expired_total, change?.expired);
+    };
+    for (const resource of seen) count(resource);
+    for (const change of changes) {
+      count(this.#names.admit(storeName, change.resource).resource, change);
+    }
   }
 
   #totalsByResource(sample: SampleReport): Map<string, Totals> {
@@ -86,15 +115,26 @@ export class SampledGauges {
   }
 
   /** Also bears the seeded children, with the first sign of the store. */
-  #errorsOf(store: string): WordCounter {
-    let errors = this.#errors.get(store);
-    if (errors === undefined) {
-      this.#families.sample_errors_total.seed([store]);
-      errors = new WordCounter(this.#families.sample_errors_total, [store]);
-      this.#errors.set(store, errors);
+  #countersOf(store: string): StoreCounters {
+    let counters = this.#counters.get(store);
+    if (counters === undefined) {
+      const { sample_errors_total, sample_skipped_total } = this.#families;
+      for (const family of [sample_errors_total, sample_skipped_total]) family.seed([store]);
+      const base = [store];
+      counters = {
+        errors: new WordCounter(sample_errors_total, base),
+        skipped: new WordCounter(sample_skipped_total, base),
+      };
+      this.#counters.set(store, counters);
     }
-    return errors;
+    return counters;
   }
+}
+
+/** The counters of one store whose last label is a word. */
+interface StoreCounters {
+  readonly errors: WordCounter;
+  readonly skipped: WordCounter;
 }
 
 function rowsOf(

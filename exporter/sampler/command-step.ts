@@ -3,7 +3,7 @@ import { ownerDigest } from '../../contract/lock-id.js';
 import type { RedisReason } from '../../contract/outcomes.js';
 import type { BatchCommand, SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
-import { readTimeUs } from './script-step.js';
+import { readTimeUs } from './server-time.js';
 import { MAX_VALUE_BYTES, type SampleStep, StepFailure, type StepKey } from './step.js';
 
 /** Most keys asked about in one write: what a server does in one go grows with it. */
@@ -20,7 +20,7 @@ interface Found {
  * strings (it reads no more of a long value than it must, unlike GET). Three round trips instead of one, and
  * several moments in time: a key may change between them. The cost is the round trips' time: an upper bound.
  */
-export function createCommandStep(redis: SampleRedis, clock: Clock): SampleStep {
+export function createCommandStep(redis: Pick<SampleRedis, 'batch'>, clock: Clock): SampleStep {
   return async ({ cursor, lockKeys, count }) => {
     const look = new CommandLook(redis, clock);
     const next = await look.scan(cursor, lockKeys.pattern, count);
@@ -35,10 +35,10 @@ class CommandLook {
   costUs = 0;
   vanished = 0;
   moved = 0;
-  readonly #redis: SampleRedis;
+  readonly #redis: Pick<SampleRedis, 'batch'>;
   readonly #clock: Clock;
 
-  constructor(redis: SampleRedis, clock: Clock) {
+  constructor(redis: Pick<SampleRedis, 'batch'>, clock: Clock) {
     this.#redis = redis;
     this.#clock = clock;
   }
@@ -66,20 +66,26 @@ class CommandLook {
   }
 
   async #lifeAndType(keys: readonly Buffer[]): Promise<Found[]> {
-    const replies = await this.#send(
-      keys.flatMap((key): BatchCommand[] => [
-        ['PTTL', key],
-        ['TYPE', key],
-      ]),
-    );
+    const ask = keys.flatMap((key): BatchCommand[] => [
+      ['PTTL', key],
+      ['TYPE', key],
+    ]);
+    const replies = await this.#send([...ask, ['TIME']]);
+    const laterMs = this.#msLater(replies.at(-1));
     return keys.flatMap((key, index) => {
       const [left, type] = [replies[index * 2], replies[index * 2 + 1]];
       if (this.#isElsewhere(left) || this.#isElsewhere(type)) return [];
       if (typeof left !== 'number' || !Buffer.isBuffer(type)) throw failure(left, type);
       const gone = left === -2 || type.toString('latin1') === 'none';
       if (gone) this.vanished += 1;
-      return gone ? [] : [{ key, leftMs: left < 0 ? null : left, type: type.toString('latin1') }];
+      return gone ? [] : [{ key, leftMs: left < 0 ? null : left + laterMs, type: type.toString('latin1') }];
     });
+  }
+
+  /** How much later than the SCAN this was, by the server's clock: lives left are counted from the SCAN. */
+  #msLater(time: unknown): number {
+    const nowUs = readTimeUs(time);
+    return nowUs === null || this.serverUs === null ? 0 : (nowUs - this.serverUs) / 1000;
   }
 
   /** A value that cannot be read has no owner; that alone fails nothing. */

@@ -1,20 +1,40 @@
 import type { ConnectionOptions } from 'node:tls';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import type { Clock, Random } from '../../contract/clock.js';
 import type { RedisReason } from '../../contract/outcomes.js';
 import { redisReasonOf } from './redis-reason.js';
 
+/** Host name or IP address, and port. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** One server, by its own address or as the Sentinels name it at each connect. */
+export type ServerAddress =
+  | ({ readonly kind: 'tcp' } & HostPort)
+  | { readonly kind: 'unix'; readonly path: string }
+  | {
+      readonly kind: 'sentinel';
+      readonly hosts: readonly HostPort[];
+      /** Name under which the Sentinels watch the master. */
+      readonly master: string;
+      readonly role: 'master' | 'replica';
+      /** Undefined: the Sentinels want none. */
+      readonly sentinelPassword: string | undefined;
+    };
+
 /** Where and as whom to connect. */
 export interface ConnectionSettings {
-  readonly address:
-    | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-    | { readonly kind: 'unix'; readonly path: string };
+  readonly address: ServerAddress;
   readonly db: number;
   readonly user: string | undefined;
   /** Called at each connect, so that a changed password needs no restart. Undefined: none. Must not throw. */
   readonly readPassword: () => string | undefined;
-  /** TLS settings; undefined for a plain connection. */
+  /** TLS settings, for Sentinels too; undefined for a plain connection. */
   readonly tls: ConnectionOptions | undefined;
+  /** Ask a replica of a cluster to answer for its master's keys. Default false. */
+  readonly readOnly?: boolean;
   /** No command is waited for longer. Default 2000. */
   readonly commandTimeoutMs?: number;
   readonly clock: Clock;
@@ -37,6 +57,8 @@ export interface SampleRedis {
   untilReady(timeoutMs: number): Promise<void>;
   /** Calls back each time the connection works again. */
   onReady(callback: () => void): void;
+  /** How often it was made. While this stays, the answers come from one run of one server. */
+  connections(): number;
   /** Drops the connection and makes a new one: after a command timed out, its late replies help nobody. */
   reconnect(): void;
   /** Ends it for good. May be repeated. */
@@ -51,12 +73,17 @@ const CLOSE_TIMEOUT_MS = 500;
 
 /** Starts to connect. Nothing is thrown when Redis is away: it is waited for. */
 export function connectSampler(settings: ConnectionSettings): SampleRedis {
-  const { address, db, user, tls, commandTimeoutMs = COMMAND_TIMEOUT_MS, random } = settings;
+  const { address, db, commandTimeoutMs = COMMAND_TIMEOUT_MS, random } = settings;
+  const retryStrategy = (attempt: number) => {
+    Object.assign(redis.options, loginOf(settings));
+    return retryDelayMs(attempt, random);
+  };
   const redis: Redis = new Redis({
-    ...(address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path }),
-    ...(tls === undefined ? {} : { tls }),
-    ...loginOf(user, settings.readPassword()),
+    ...addressOptions(address, settings.tls, commandTimeoutMs, retryStrategy),
+    ...(settings.tls === undefined ? {} : { tls: settings.tls }),
+    ...loginOf(settings),
     db,
+    readOnly: settings.readOnly ?? false,
     // Protocol 2 needs no HELLO, so that old servers and narrow ACLs serve too.
     protocol: 2,
     connectTimeout: commandTimeoutMs,
@@ -69,20 +96,46 @@ export function connectSampler(settings: ConnectionSettings): SampleRedis {
     // The check asks for INFO and hides "loading" as a silent wait; the commands themselves say it.
     enableReadyCheck: false,
     disableClientInfo: true,
-    retryStrategy: (attempt) => {
-      Object.assign(redis.options, loginOf(user, settings.readPassword()));
-      return retryDelayMs(attempt, random);
-    },
+    retryStrategy,
   });
   return new IoredisConnection(redis, settings.clock);
 }
 
-function loginOf(
-  user: string | undefined,
-  password: string | undefined,
-): { username?: string; password?: string } {
-  if (password === undefined) return {};
-  return user === undefined ? { password } : { username: user, password };
+function addressOptions(
+  address: ServerAddress,
+  tls: ConnectionOptions | undefined,
+  timeoutMs: number,
+  retryStrategy: (attempt: number) => number,
+): Omit<RedisOptions, 'replyMapping'> {
+  switch (address.kind) {
+    case 'tcp':
+      return { host: address.host, port: address.port };
+    case 'unix':
+      return { path: address.path };
+    case 'sentinel': {
+      const password = address.sentinelPassword;
+      return {
+        sentinels: [...address.hosts],
+        name: address.master,
+        role: address.role === 'replica' ? 'slave' : 'master',
+        // A master that was replaced but lives on must not be looked at any longer.
+        failoverDetector: address.role === 'master',
+        sentinelRetryStrategy: retryStrategy,
+        sentinelCommandTimeout: timeoutMs,
+        ...(password === undefined ? {} : { sentinelPassword: password }),
+        ...(tls === undefined ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+      };
+    }
+    default:
+      return address satisfies never;
+  }
+}
+
+/** A user without a password is one that needs none (`nopass`); left out, the login would be the default user's. */
+function loginOf({ user, readPassword }: ConnectionSettings): { username?: string; password?: string } {
+  const password = readPassword();
+  if (user !== undefined) return { username: user, password: password ?? '' };
+  return password === undefined ? {} : { password };
 }
 
 function retryDelayMs(attempt: number, random: Random): number {
@@ -93,6 +146,7 @@ function retryDelayMs(attempt: number, random: Random): number {
 class IoredisConnection implements SampleRedis {
   readonly #redis: Redis;
   readonly #clock: Clock;
+  #connections = 0;
   /** Why the attempts to connect fail; undefined once one did not. */
   #fault: RedisReason | undefined;
   /** Why this connection is not on its database. ioredis goes on with database 0 then. */
@@ -110,6 +164,7 @@ class IoredisConnection implements SampleRedis {
     });
     redis.on('ready', () => {
       this.#fault = undefined;
+      this.#connections += 1;
     });
   }
 
@@ -141,6 +196,10 @@ class IoredisConnection implements SampleRedis {
 
   onReady(callback: () => void): void {
     this.#redis.on('ready', callback);
+  }
+
+  connections(): number {
+    return this.#connections;
   }
 
   reconnect(): void {

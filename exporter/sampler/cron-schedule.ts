@@ -39,7 +39,7 @@ function describeField(field: string, value: unknown, expression: string): strin
 
 /**
  * A schedule by a cron expression of five fields, or of six that begin with the second, in UTC. Ticks come late by
- * a phase that is drawn once. A tick that falls into the time of the one before is left out.
+ * a phase that is drawn once. They come also while the one before is under way, so that whoever ticks can count it.
  */
 export function cronSchedule(expression: string, clock: Clock, random: Random): StartSchedule {
   return (tick) => new CronSchedule(expression, clock, random, tick);
@@ -59,7 +59,7 @@ class CronSchedule implements Schedule {
     this.#tick = tick;
     this.#task = createTask(expression, () => this.#run(), {
       timezone: TIME_ZONE,
-      noOverlap: true,
+      noOverlap: false,
       suppressMissedWarning: true,
       logger: SILENT,
       unref: true,

@@ -1,54 +1,132 @@
-import type { ResourceClassifier } from '../../contract/resource.js';
-import { type OwnSighting, type Sighting, type SightingTime, sightAgain, sightFirst } from './sighting.js';
+import { ChangeCounts, type ObservedChanges } from './observed-changes.js';
+import {
+  endingOf,
+  type OwnSighting,
+  type Sighting,
+  type SightingTime,
+  sightAgain,
+  sightFirst,
+} from './sighting.js';
 import type { StepKey } from './step.js';
 
+/** How the last sweep of a part of the keyspace ended. */
+export interface PartEnd {
+  /** `done`: its round is complete. `cut`: it goes on. `failed`: nothing is known of the part now. `left`: it is no part any more. */
+  readonly kind: 'done' | 'cut' | 'failed' | 'left';
+  /** Redis's clock at the end. */
+  readonly serverUs: number;
+  /**
+   * Whether a key that is gone was deleted or expired there. Not so when the server was restarted, or failed to
+   * answer, or handed slots to another.
+   */
+  readonly explained: boolean;
+}
+
+/** A part of the keyspace that is swept by itself: what one server has. */
+export class KeyspacePart {
+  /** Number of the present sweep, from 1. */
+  sweep = 0;
+  roundBegan = 1;
+  end: PartEnd = { kind: 'cut', serverUs: 0, explained: false };
+}
+
+interface PlacedSighting extends OwnSighting {
+  part: KeyspacePart;
+}
+
 /**
- * What is known of the lock keys, sweep after sweep. One round through the keyspace may take several sweeps; a
- * key stays known until a whole round has passed without it, or its expiry.
+ * What is known of the lock keys, sweep after sweep. One round through a part of the keyspace may take several
+ * sweeps; a key stays known until a whole round has passed without it, or its expiry. A key that moves to another
+ * part is one key still.
  */
 export class KeyspaceView {
-  readonly #classify: ResourceClassifier;
-  readonly #sightings = new Map<string, OwnSighting>();
-  #sweep = 0;
-  #roundBegan = 1;
+  readonly #classify: (keyBytes: string, key: Buffer) => string;
+  readonly #sightings = new Map<string, PlacedSighting>();
+  readonly #changes = new ChangeCounts();
 
-  constructor(classify: ResourceClassifier) {
+  /** @param classify names the resource of a key seen for the first time */
+  constructor(classify: (keyBytes: string, key: Buffer) => string) {
     this.#classify = classify;
   }
 
-  /** Begins a sweep; `fresh` when it starts at the beginning of the keyspace. */
-  begin(fresh: boolean): void {
-    this.#sweep += 1;
-    if (fresh) this.#roundBegan = this.#sweep;
+  get size(): number {
+    return this.#sightings.size;
+  }
+
+  /** Begins a sweep of a part; `fresh` when it starts at the part's beginning. */
+  begin(part: KeyspacePart, fresh: boolean): void {
+    part.sweep += 1;
+    if (fresh) part.roundBegan = part.sweep;
   }
 
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
-  see(keyBytes: string, seen: StepKey, { monoMs, serverUs }: Omit<SightingTime, 'sweep'>): boolean {
-    const time = { monoMs, serverUs, sweep: this.#sweep };
+  see(part: KeyspacePart, keyBytes: string, seen: StepKey, time: SightingTime): boolean {
     const known = this.#sightings.get(keyBytes);
     if (known === undefined) {
-      this.#sightings.set(keyBytes, sightFirst(keyBytes, seen, time, this.#classify));
+      const first = sightFirst(keyBytes, this.#classify(keyBytes, seen.key), seen, time);
+      this.#sightings.set(keyBytes, { ...first, part, sweep: part.sweep });
       return true;
     }
-    const first = known.sweep !== this.#sweep;
-    sightAgain(known, seen, time);
-    return first;
+    const isFirst = known.part !== part || known.sweep !== part.sweep;
+    this.#seeAgain(known, seen, time);
+    known.part = part;
+    known.sweep = part.sweep;
+    return isFirst;
+  }
+
+  /** Takes a look at one key between two sweeps. A key that no sweep has seen stays unknown. */
+  recheck(keyBytes: string, resource: string, seen: StepKey, time: SightingTime): void {
+    const known = this.#sightings.get(keyBytes);
+    if (known === undefined || time.serverUs < known.lastSeenUs) return;
+    known.resource = resource;
+    this.#seeAgain(known, seen, time);
+  }
+
+  /** Takes that a key was gone at `serverUs`. */
+  recheckGone(keyBytes: string, serverUs: number): void {
+    const known = this.#sightings.get(keyBytes);
+    if (known === undefined || serverUs < known.lastSeenUs) return;
+    this.#countEnding(known, serverUs);
+    this.#sightings.delete(keyBytes);
   }
 
   /**
-   * Ends a sweep: forgets what is not there any more. With the round at its end that is every key the round did
-   * not see; before, only keys beyond their expiry, and older sightings when there are more than `maxKeys`.
+   * Ends the sweeps of all parts, each with its `end` set: forgets what is not there any more. With a round at its
+   * end that is every key the round did not see; before, only keys beyond their expiry, and older sightings when
+   * there are more than `maxKeys`.
    */
-  end(roundDone: boolean, nowMs: number, maxKeys: number): void {
-    for (const [key, { sweep, expiresMonoMs }] of this.#sightings) {
-      const unseen = sweep < this.#sweep;
-      const gone = sweep < this.#roundBegan && roundDone;
+  endSweeps(nowMs: number, maxKeys: number): void {
+    for (const [key, sighting] of this.#sightings) {
+      const { sweep, expiresMonoMs, part } = sighting;
+      const unseen = sweep < part.sweep;
+      const gone = sweep < part.roundBegan && part.end.kind === 'done';
+      if (gone && part.end.explained) this.#countEnding(sighting, part.end.serverUs);
       const expired = expiresMonoMs !== null && expiresMonoMs <= nowMs;
-      if (gone || (unseen && (expired || this.#sightings.size > maxKeys))) this.#sightings.delete(key);
+      const inVain = unseen && (expired || this.#sightings.size > maxKeys);
+      if (gone || inVain || part.end.kind === 'left') this.#sightings.delete(key);
     }
   }
 
-  values(): IterableIterator<Sighting> {
-    return this.#sightings.values();
+  /** All that are known; not those of a part that could not be looked at. */
+  *values(): IterableIterator<Sighting> {
+    for (const sighting of this.#sightings.values()) {
+      const { kind } = sighting.part.end;
+      if (kind !== 'failed' && kind !== 'left') yield sighting;
+    }
+  }
+
+  /** What was seen to happen since the last call. */
+  takeChanges(): ObservedChanges[] {
+    return this.#changes.take();
+  }
+
+  #seeAgain(known: PlacedSighting, seen: StepKey, time: SightingTime): void {
+    const change = sightAgain(known, seen, time);
+    if (change !== undefined) this.#changes.add(known.resource, change);
+  }
+
+  #countEnding(sighting: Sighting, goneUs: number): void {
+    const ending = endingOf(sighting, goneUs);
+    if (ending !== undefined) this.#changes.add(sighting.resource, ending);
   }
 }

@@ -3,6 +3,7 @@ import type { SampleConnection } from '../../lua/connection.js';
 import type { LockScripts } from '../../lua/scripts.js';
 import type { SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
+import { costBetween, readTimeUs } from './server-time.js';
 import { MAX_VALUE_BYTES, type SampleStep, StepFailure } from './step.js';
 
 /** What the step needs of the script bindings. */
@@ -12,7 +13,11 @@ export type SampleScript = Pick<LockScripts, 'sample'>;
  * Looks by the `sample` script: one round trip, one moment in time. The script's cost is measured on the server:
  * TIME before and after it, in one write, so that nothing of this connection comes between.
  */
-export function createScriptStep(redis: SampleRedis, scripts: SampleScript, clock: Clock): SampleStep {
+export function createScriptStep(
+  redis: Pick<SampleRedis, 'batch'>,
+  scripts: SampleScript,
+  clock: Clock,
+): SampleStep {
   return async ({ cursor, lockKeys, count }) => {
     const { pattern, exact } = lockKeys;
     const prefixes = exact ? [] : lockKeys.prefixes;
@@ -28,11 +33,11 @@ export function createScriptStep(redis: SampleRedis, scripts: SampleScript, cloc
 
 /** Runs commands and adds up what they cost the server. */
 class ServerMeter implements SampleConnection {
-  readonly #redis: SampleRedis;
+  readonly #redis: Pick<SampleRedis, 'batch'>;
   readonly #clock: Clock;
   #costUs = 0;
 
-  constructor(redis: SampleRedis, clock: Clock) {
+  constructor(redis: Pick<SampleRedis, 'batch'>, clock: Clock) {
     this.#redis = redis;
     this.#clock = clock;
   }
@@ -49,18 +54,4 @@ class ServerMeter implements SampleConnection {
     if (reply instanceof Error) throw reply;
     return reply;
   }
-}
-
-/** A server's clock that was set meanwhile gives nonsense: the round trip is then the upper bound. */
-function costBetween(beforeUs: number | null, afterUs: number | null, roundTripUs: number): number {
-  if (beforeUs === null || afterUs === null) return roundTripUs;
-  const costUs = afterUs - beforeUs;
-  return costUs < 0 || costUs > roundTripUs ? roundTripUs : costUs;
-}
-
-/** Reads TIME's reply, in µs since the epoch; `null` for anything else. */
-export function readTimeUs(reply: unknown): number | null {
-  if (!Array.isArray(reply)) return null;
-  const us = Number(reply[0]) * 1_000_000 + Number(reply[1]);
-  return Number.isSafeInteger(us) ? us : null;
 }

@@ -1,15 +1,13 @@
 import { lockId } from '../../contract/lock-id.js';
-import type { ResourceClassifier } from '../../contract/resource.js';
+import type { ObservedKind } from './observed-changes.js';
 import type { StepKey } from './step.js';
 
-/** When and in which sweep a key was looked at. */
+/** When a key was looked at. */
 export interface SightingTime {
   /** Monotonic, by this machine's clock. */
   readonly monoMs: number;
   /** Redis's clock; this machine's where Redis could not be asked. */
   readonly serverUs: number;
-  /** Number of the sweep, from 1. */
-  readonly sweep: number;
 }
 
 /** A lock key as it was last seen. */
@@ -24,17 +22,22 @@ export interface OwnSighting {
   owner: string | null;
   /** Monotonic; `null`: without expiry. */
   expiresMonoMs: number | null;
+  /** The same by Redis's clock. */
+  expiresUs: number | null;
+  /** The longest remaining life that the present owner was seen with: a lower bound of its lease. */
+  longestLeftMs: number;
   /** When the present owner was first seen: its hold is at least as old. */
   firstSeenMonoMs: number;
   firstSeenUs: number;
   lastSeenUs: number;
+  /** Number of the sweep of its part of the keyspace that saw it last. */
   sweep: number;
 }
 
 /** A lock key of the present sample, for people and for what joins it with events. */
 export interface SampledLock {
   /** Lock id. */
-  readonly id: string;
+  readonly lock: string;
   readonly key: Buffer;
   readonly resource: string;
   /** Redis's name of the type; `null` when it was not asked for. */
@@ -49,44 +52,85 @@ export interface SampledLock {
   readonly lastSeenUs: number;
 }
 
+/**
+ * An expiry moves by the milliseconds between Redis's reading of its clock for TIME and for PTTL; a renewal moves
+ * it by a good part of a lease.
+ */
+const RENEWAL_TOLERANCE_US = 20_000;
+/** A key that was last seen with this share of its lease left, and then was gone after its expiry, was not released. */
+const EXPIRED_SHARE = 0.1;
+
 /** A first look at a key. */
 export function sightFirst(
   keyBytes: string,
+  resource: string,
   seen: StepKey,
   time: SightingTime,
-  classify: ResourceClassifier,
 ): OwnSighting {
   return {
     keyBytes,
-    resource: classify(seen.key),
+    resource,
     type: seen.type,
     owner: seen.owner,
-    expiresMonoMs: expiryOf(seen, time),
+    ...expiryOf(seen, time),
+    longestLeftMs: seen.leftMs ?? 0,
     firstSeenMonoMs: time.monoMs,
     firstSeenUs: time.serverUs,
     lastSeenUs: time.serverUs,
-    sweep: time.sweep,
+    sweep: 0,
   };
 }
 
 /**
  * A further look at a key. The same owner keeps its first time; a key whose owner cannot be read keeps it as long
- * as the type stays.
+ * as the type stays. Returns what must have happened since the last look, if anything: a lower bound, since two
+ * renewals look like one.
  */
-export function sightAgain(sighting: OwnSighting, seen: StepKey, time: SightingTime): void {
+export function sightAgain(
+  sighting: OwnSighting,
+  seen: StepKey,
+  time: SightingTime,
+): ObservedKind | undefined {
+  const change = changeOf(sighting, seen, time);
+  const longestBefore = sighting.longestLeftMs;
   if (sighting.owner !== seen.owner || sighting.type !== seen.type) {
     sighting.firstSeenMonoMs = time.monoMs;
     sighting.firstSeenUs = time.serverUs;
-  }
+    sighting.longestLeftMs = seen.leftMs ?? 0;
+  } else sighting.longestLeftMs = Math.max(longestBefore, seen.leftMs ?? 0);
+  const { expiresMonoMs, expiresUs } = expiryOf(seen, time);
   sighting.type = seen.type;
   sighting.owner = seen.owner;
-  sighting.expiresMonoMs = expiryOf(seen, time);
+  sighting.expiresMonoMs = expiresMonoMs;
+  sighting.expiresUs = expiresUs;
   sighting.lastSeenUs = time.serverUs;
-  sighting.sweep = time.sweep;
+  return change;
 }
 
-function expiryOf({ leftMs }: StepKey, { monoMs }: SightingTime): number | null {
-  return leftMs === null ? null : monoMs + leftMs;
+/** Only a readable owner tells a renewal from a new hold. */
+function changeOf(before: Sighting, seen: StepKey, { serverUs }: SightingTime): ObservedKind | undefined {
+  if (before.owner === null || seen.owner === null) return undefined;
+  if (before.owner !== seen.owner) return 'handovers';
+  if (before.expiresUs === null || seen.leftMs === null) return undefined;
+  const movedUs = serverUs + seen.leftMs * 1000 - before.expiresUs;
+  return movedUs > RENEWAL_TOLERANCE_US ? 'renewals' : undefined;
+}
+
+/**
+ * How a hold ended whose key was found gone at `goneUs`, by Redis's clock: before its expiry, so somebody deleted
+ * it; or at its expiry, so nobody did. Undefined where it may have been either: it was last seen with much of its
+ * lease left, and its expiry has passed since.
+ */
+export function endingOf(sighting: Sighting, goneUs: number): ObservedKind | undefined {
+  const { expiresUs, lastSeenUs, longestLeftMs } = sighting;
+  if (expiresUs === null || goneUs < expiresUs) return 'released';
+  const leftMs = (expiresUs - lastSeenUs) / 1000;
+  return leftMs <= EXPIRED_SHARE * longestLeftMs ? 'expired' : undefined;
+}
+
+function expiryOf({ leftMs }: StepKey, { monoMs, serverUs }: SightingTime) {
+  if (leftMs === null) return { expiresMonoMs: null, expiresUs: null };
+  return { expiresMonoMs: monoMs + leftMs, expiresUs: serverUs + leftMs * 1000 };
 }
 
 /** The sighting as it is shown. */
@@ -94,7 +138,7 @@ export function showSighting(sighting: Sighting, store: string, nowMs: number): 
   const key = Buffer.from(sighting.keyBytes, 'latin1');
   const { resource, type, owner, expiresMonoMs, firstSeenUs, lastSeenUs } = sighting;
   return {
-    id: lockId(store, key),
+    lock: lockId(store, key),
     key,
     resource,
     type,

@@ -1,4 +1,4 @@
-import type { ResourceSummary } from './ports.js';
+import type { SampledResource } from './ports.js';
 import type { Sighting } from './sighting.js';
 
 /** The clocks at the end of a sweep. */
@@ -32,7 +32,7 @@ export class SnapshotBuilder {
   }
 
   /** The summaries, one per resource. Expiries become wall times by the clocks handed in. */
-  finish(now: SnapshotTime): ResourceSummary[] {
+  finish(now: SnapshotTime): SampledResource[] {
     return [...this.#totals].map(([resource, totals]) => summarize(resource, totals, now));
   }
 
@@ -53,7 +53,7 @@ export class SnapshotBuilder {
   }
 }
 
-function summarize(resource: string, totals: Totals, { wallMs, monoMs }: SnapshotTime): ResourceSummary {
+function summarize(resource: string, totals: Totals, { wallMs, monoMs }: SnapshotTime): SampledResource {
   const { keys, withoutExpiry, earliestMonoMs, latestMonoMs, oldestMonoMs } = totals;
   const summary = { resource, keys, withoutExpiry, oldestHoldS: Math.max(0, monoMs - oldestMonoMs) / 1000 };
   if (keys === withoutExpiry) return summary;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../contract/clock.js';
 import type { RedisReason } from '../../contract/outcomes.js';
 import type { LockKeys } from './key-pattern.js';
-import type { KeyspaceView } from './keyspace-view.js';
+import type { KeyspacePart, KeyspaceView } from './keyspace-view.js';
 import { type SampleStep, StepFailure, type StepReply } from './step.js';
 import type { StepSize } from './step-size.js';
 
@@ -17,6 +17,7 @@ export interface SweepLimits {
 export interface SweepTools {
   readonly step: SampleStep;
   readonly view: KeyspaceView;
+  readonly part: KeyspacePart;
   readonly size: StepSize;
   readonly lockKeys: LockKeys;
   readonly clock: Clock;
@@ -29,6 +30,8 @@ export interface SweepTools {
 export interface SweepCounts {
   /** Distinct lock keys. */
   readonly keys: number;
+  /** Keys under a prefix that are no locks by their type. */
+  readonly ignored: number;
   readonly vanished: number;
   readonly moved: number;
   readonly steps: number;
@@ -38,15 +41,34 @@ export interface SweepCounts {
 
 /** How a sweep ended. `cut`: a limit was reached; the next one goes on at `cursor`. */
 export type SweepOutcome =
-  | { readonly kind: 'done'; readonly counts: SweepCounts }
-  | { readonly kind: 'cut'; readonly counts: SweepCounts; readonly cursor: string }
+  | { readonly kind: 'done'; readonly counts: SweepCounts; readonly serverUs: number }
+  | { readonly kind: 'cut'; readonly counts: SweepCounts; readonly serverUs: number; readonly cursor: string }
   | { readonly kind: 'stopped'; readonly counts: SweepCounts }
   | { readonly kind: 'failed'; readonly counts: SweepCounts; readonly reason: RedisReason };
 
-/** Goes through the keyspace from `cursor` on, step by step, into the view. Never rejects for a failure of Redis. */
+/** Of a sweep that was not begun. */
+export const NO_COUNTS: SweepCounts = Object.freeze({
+  keys: 0,
+  ignored: 0,
+  vanished: 0,
+  moved: 0,
+  steps: 0,
+  costUs: 0,
+});
+
+/**
+ * No library keeps the holder of a lock in one of these: they are queues, signal lists and sets of waiters that
+ * are named like their lock.
+ */
+const HELPER_TYPES: ReadonlySet<string | null> = new Set(['list', 'set', 'stream']);
+
+/**
+ * Goes through a part of the keyspace from `cursor` on, step by step, into the view. Rejects only with a fault of
+ * this program, never for a failure of Redis; no step is under way then.
+ */
 export async function runSweep(cursor: string, tools: SweepTools): Promise<SweepOutcome> {
   const sweep = new Sweep(tools);
-  tools.view.begin(cursor === '0');
+  tools.view.begin(tools.part, cursor === '0');
   try {
     return await sweep.run(cursor);
   } catch (error) {
@@ -56,7 +78,7 @@ export async function runSweep(cursor: string, tools: SweepTools): Promise<Sweep
 }
 
 class Sweep {
-  readonly counts = { keys: 0, vanished: 0, moved: 0, steps: 0, costUs: 0 };
+  readonly counts = { ...NO_COUNTS };
   readonly #tools: SweepTools;
   readonly #deadlineMs: number;
 
@@ -68,14 +90,21 @@ class Sweep {
   /** While Redis works on the next step, the keys of the last one are taken in. */
   async run(start: string): Promise<SweepOutcome> {
     let pending = this.#send(start);
-    for (;;) {
-      const reply = await pending;
-      const monoMs = this.#tools.clock.monoMs();
-      this.#count(reply);
-      const end = this.#endAfter(reply, monoMs);
-      if (end === undefined) pending = this.#send(reply.cursor);
-      this.#take(reply, monoMs);
-      if (end !== undefined) return end;
+    try {
+      for (;;) {
+        const reply = await pending;
+        const monoMs = this.#tools.clock.monoMs();
+        const serverUs = reply.serverUs ?? Math.round(this.#tools.clock.wallMs() * 1000);
+        this.#count(reply);
+        const end = this.#endAfter(reply, monoMs, serverUs);
+        if (end === undefined) pending = this.#send(reply.cursor);
+        this.#take(reply, { monoMs, serverUs });
+        if (end !== undefined) return end;
+      }
+    } catch (error) {
+      // What is under way ends within a command's time limit; its own failure tells nothing new.
+      await pending.catch(() => {});
+      throw error;
     }
   }
 
@@ -93,21 +122,22 @@ class Sweep {
   }
 
   /** Only cursor 0 is the end: a step may well return no keys before it. */
-  #endAfter({ cursor, keys }: StepReply, monoMs: number): SweepOutcome | undefined {
+  #endAfter({ cursor, keys }: StepReply, monoMs: number, serverUs: number): SweepOutcome | undefined {
     const { counts } = this;
     const { limits, stopping } = this.#tools;
-    if (cursor === '0') return { kind: 'done', counts };
+    if (cursor === '0') return { kind: 'done', counts, serverUs };
     if (stopping()) return { kind: 'stopped', counts };
     const full = counts.keys + keys.length >= limits.maxKeys;
-    return full || monoMs >= this.#deadlineMs ? { kind: 'cut', counts, cursor } : undefined;
+    return full || monoMs >= this.#deadlineMs ? { kind: 'cut', counts, cursor, serverUs } : undefined;
   }
 
-  #take({ keys, serverUs }: StepReply, monoMs: number): void {
-    const { view, lockKeys, clock } = this.#tools;
-    const time = { monoMs, serverUs: serverUs ?? Math.round(clock.wallMs() * 1000) };
+  #take({ keys }: StepReply, time: { monoMs: number; serverUs: number }): void {
+    const { view, part, lockKeys } = this.#tools;
     for (const seen of keys) {
       const keyBytes = seen.key.toString('latin1');
-      if (lockKeys.matches(keyBytes) && view.see(keyBytes, seen, time)) this.counts.keys += 1;
+      if (!lockKeys.matches(keyBytes)) continue;
+      if (HELPER_TYPES.has(seen.type)) this.counts.ignored += 1;
+      else if (view.see(part, keyBytes, seen, time)) this.counts.keys += 1;
     }
   }
 }

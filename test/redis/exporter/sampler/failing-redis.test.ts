@@ -50,7 +50,7 @@ it('an exporter that is there before its Redis needs no tick to see it come (B9)
   const port = await freePort();
   const { sampler, records } = make(port);
   sampler.start();
-  expect(records.withdrawn).toEqual(['connection']);
+  expect(records.withdrawn).toEqual(['starting']);
   await waitFor(() => records.errors.length > 0, { what: 'a failed sample' });
   await start({ args: ['--port', String(port)] });
   await waitFor(() => records.up === 'ok', { what: 'a good sample' });
@@ -97,6 +97,23 @@ describe('passwords', () => {
     expect(records.up).toBe('no_auth');
     password = SECRET;
     await waitFor(() => sampler.tick().then(() => records.up === 'ok'), { what: 'a good sample' });
+  });
+
+  it('a user without a password logs in as that user, not as the default one', async () => {
+    const acl = ['exporter on nopass resetchannels -@all ~lock:* +@read +@scripting +select +time'];
+    const server = await start({ acl });
+    await server.client().set('lock:a', 'v');
+    await server.client().acl('SETUSER', 'default', 'resetkeys');
+    const { sampler, records, keys } = make(server.port, { connection: { user: 'exporter' } });
+    await sampler.tick();
+    expect([records.up, keys()]).toEqual(['ok', ['lock:a']]);
+  });
+
+  it('a user that wants a password and gets none is no_auth, not the default user', async () => {
+    const server = await start({ acl: ['exporter on >secret ~* +@all'] });
+    const { sampler, records } = make(server.port, { connection: { user: 'exporter' } });
+    await sampler.tick();
+    expect(records.up).toBe('no_auth');
   });
 
   it('none where one is wanted is no_auth', async () => {

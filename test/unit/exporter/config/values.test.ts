@@ -104,23 +104,61 @@ describe('Redis URLs', () => {
     expect(target('unix:///run/redis.sock')).toMatchObject({ address: { path: '/run/redis.sock' }, db: 0 });
   });
 
-  it.each(['redis://:secret@h', 'redis://u:secret@[::1]:1/3', 'redis://h:1/0'])(
-    '%s is written masked',
-    (text) => {
-      const written = writeRedisTarget(target(text));
-      expect(written).not.toContain('secret');
-      expect(readRedisUrl(written).ok).toBe(true);
-    },
-  );
+  it.each([
+    ...['redis://:secret@h', 'redis://u:secret@[::1]:1/3', 'redis://h:1/0'],
+    ...['rediss+sentinel://u:secret@a,[::1]:1/m%20n/2', 'redis+cluster://:secret@a:1,b'],
+  ])('%s is written masked', (text) => {
+    const written = writeRedisTarget(target(text));
+    expect(written).not.toContain('secret');
+    const { address, db, user } = target(text);
+    expect(target(written)).toMatchObject({ address, db, user });
+  });
 
-  it.each(['redis+sentinel://h:26379/mymaster', 'redis-cluster://h', 'sentinel://h', 'redis://:p@a:1,b:2/0'])(
-    '%s: Sentinel and Cluster are refused as not in this version',
-    (text) =>
-      expect(readRedisUrl(text)).toMatchObject({
-        ok: false,
-        fault: expect.stringContaining('not in this version'),
-      }),
-  );
+  it('Sentinels come as a list, with the name of the master and perhaps a database', () => {
+    const { password, ...rest } = target('rediss+sentinel://u:p%40ss@a.example,[::1]:7000/my%2Fmaster/3');
+    expect(password?.reveal()).toBe('p@ss');
+    const hosts = [
+      { host: 'a.example', port: 26_379 },
+      { host: '::1', port: 7000 },
+    ];
+    expect(rest).toEqual({
+      address: { kind: 'sentinel', hosts, master: 'my/master', tls: true },
+      db: 3,
+      user: 'u',
+    });
+  });
+
+  it('a cluster is some of its nodes; it has one database', () => {
+    const hosts = [
+      { host: 'a', port: 6379 },
+      { host: 'b', port: 1 },
+    ];
+    expect(target('redis+cluster://a,b:1/0')).toMatchObject({
+      address: { kind: 'cluster', hosts, tls: false },
+      db: 0,
+    });
+    expect(readRedisUrl('redis+cluster://a,b:1/2')).toMatchObject({
+      fault: expect.stringContaining('database 0 only'),
+    });
+  });
+
+  it('a list of hosts without a word of what they are is asked about', () => {
+    expect(readRedisUrl('redis://:p@a:1,b:2/0')).toMatchObject({
+      fault: expect.stringContaining('redis+sentinel:// or redis+cluster://'),
+    });
+  });
+
+  it.each([
+    ...['redis+sentinel://h', 'redis+sentinel://h/', 'redis+sentinel://h/m/x', 'redis+sentinel:///m'],
+    ...[
+      'redis+sentinel://a,,b/m',
+      'redis+sentinel://a:0/m',
+      'redis+sentinel://a:70000/m',
+      'redis+sentinel://h/m/1/2',
+    ],
+    ...['redis+sentinel://:a@b@h/m', 'redis+cluster://', 'redis+cluster://:a/b@h', 'redis+cluster://:%zz@h'],
+    ...['redis+cluster://h?x', 'redis+cluster://h h', 'sentinel://h', 'redis-cluster://h'],
+  ])('%s is refused', (text) => expect(readRedisUrl(text)).toMatchObject({ ok: false }));
 
   it.each([
     ...[

@@ -45,6 +45,15 @@ async function sampled(metrics: Metrics, store = 'default'): Promise<Record<stri
 const NO_ERRORS = {
   'sample_errors_total{reason="connection"}': 0,
   'sample_errors_total{reason="command_timeout"}': 0,
+  'sample_skipped_total{reason="duty"}': 0,
+  'sample_skipped_total{reason="busy"}': 0,
+};
+/** Born with the first sight of the resource. */
+const UNCHANGED = {
+  'observed_renewals_total{resource="stock"}': 0,
+  'observed_handovers_total{resource="stock"}': 0,
+  'observed_released_total{resource="stock"}': 0,
+  'observed_expired_total{resource="stock"}': 0,
 };
 const GOOD = {
   ...NO_ERRORS,
@@ -52,6 +61,7 @@ const GOOD = {
   sample_timestamp_seconds: 1_796_000_000,
   sample_duration_seconds: 0.12,
   sample_truncated: 0,
+  sample_ignored_keys: 0,
 };
 
 describe('a published sample', () => {
@@ -71,6 +81,7 @@ describe('a published sample', () => {
       'earliest_expiry_timestamp_seconds{resource="stock"}': 1_796_000_001,
       'latest_expiry_timestamp_seconds{resource="stock"}': 1_796_000_002.5,
       'oldest_hold_seconds{resource="stock"}': 4.5,
+      ...UNCHANGED,
     });
   });
 
@@ -82,6 +93,22 @@ describe('a published sample', () => {
       sample_truncated: 1,
       'keys{resource="stock"}': 1,
       'keys_without_expiry{resource="stock"}': 1,
+      ...UNCHANGED,
+    });
+  });
+
+  it('adds up what was seen to happen, also to a resource whose keys are gone', async () => {
+    const metrics = makeMetrics({ firstIncrementHoldMs: 0 });
+    const change = { resource: 'stock', renewals: 2, handovers: 1, released: 3, expired: 0 };
+    metrics.publishSample(report([STOCK], { changes: [change], ignoredKeys: 4 }));
+    metrics.publishSample(report([], { changes: [{ ...change, expired: 1 }], ignoredKeys: 4 }));
+    expect(await sampled(metrics)).toEqual({
+      ...GOOD,
+      sample_ignored_keys: 4,
+      'observed_renewals_total{resource="stock"}': 4,
+      'observed_handovers_total{resource="stock"}': 2,
+      'observed_released_total{resource="stock"}': 6,
+      'observed_expired_total{resource="stock"}': 1,
     });
   });
 
@@ -154,6 +181,7 @@ describe('a withdrawn sample', () => {
       ...NO_ERRORS,
       'up{reason="connection"}': 0,
       sample_timestamp_seconds: 1_796_000_000,
+      ...UNCHANGED,
     });
   });
 
@@ -190,8 +218,10 @@ describe('sample errors', () => {
     const before = await sampled(metrics);
     metrics.sampleError('default', 'command_timeout');
     metrics.sampleError('default', 'moved');
+    metrics.sampleSkipped('default', 'duty');
     expect(await sampled(metrics)).toEqual({
       ...before,
+      'sample_skipped_total{reason="duty"}': 1,
       'sample_errors_total{reason="command_timeout"}': 1,
       'sample_errors_total{reason="moved"}': 1,
     });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createResourceClassifier } from '../../../../contract/resource.js';
-import { KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
+import { KeyspacePart, KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
+import type { SightingTime } from '../../../../exporter/sampler/sighting.js';
 import { SnapshotBuilder } from '../../../../exporter/sampler/snapshot.js';
 import type { StepKey } from '../../../../exporter/sampler/step.js';
 
@@ -12,18 +13,24 @@ function key(name: string, leftMs: number | null = null, owner: string | null = 
 }
 
 function view() {
-  const keyspace = new KeyspaceView(createResourceClassifier());
-  const see = (seen: StepKey, time: { monoMs: number; serverUs: number }) =>
-    keyspace.see(seen.key.toString('latin1'), seen, time);
+  const classify = createResourceClassifier();
+  const keyspace = new KeyspaceView((_keyBytes, bytes) => classify(bytes));
+  const part = new KeyspacePart();
+  const see = (seen: StepKey, time: SightingTime, at = part) =>
+    keyspace.see(at, seen.key.toString('latin1'), seen, time);
   const made = {
     see,
-    begin: (fresh: boolean) => keyspace.begin(fresh),
-    end: (done: boolean, nowMs: number, maxKeys: number) => keyspace.end(done, nowMs, maxKeys),
+    begin: (fresh: boolean, at = part) => keyspace.begin(at, fresh),
+    end: (done: boolean, nowMs: number, maxKeys: number, explained = true) => {
+      part.end = { kind: done ? 'done' : 'cut', serverUs: nowMs * 1000, explained };
+      keyspace.endSweeps(nowMs, maxKeys);
+    },
     values: () => keyspace.values(),
+    changes: () => keyspace.takeChanges(),
   };
   const at = (monoMs: number) => ({ monoMs, serverUs: monoMs * 1000 });
   const names = () => [...made.values()].map(({ keyBytes }) => keyBytes).sort();
-  return { made, at, names };
+  return { made, at, names, keyspace, part };
 }
 
 describe('what is known after a sweep', () => {
@@ -86,6 +93,136 @@ describe('what is known after a sweep', () => {
     expect([...made.values()]).toMatchObject([{ firstSeenUs: 5000 }]);
     made.see(key('lock:a', null, 'bb'), at(15));
     expect([...made.values()]).toMatchObject([{ firstSeenUs: 15_000 }]);
+  });
+});
+
+describe('parts of the keyspace', () => {
+  it('a key that moves to another part is one key, with its age', () => {
+    const { made, at, names, keyspace, part } = view();
+    const other = new KeyspacePart();
+    made.begin(true);
+    made.see(key('lock:a'), at(5));
+    made.end(true, 6, NO_LIMIT);
+    made.begin(true);
+    made.begin(true, other);
+    made.see(key('lock:a'), at(10), other);
+    other.end = part.end = { kind: 'done', serverUs: 11_000, explained: true };
+    keyspace.endSweeps(11, NO_LIMIT);
+    expect(names()).toEqual(['lock:a']);
+    expect([...made.values()]).toMatchObject([{ firstSeenUs: 5000 }]);
+    expect(made.changes()).toEqual([]);
+  });
+
+  it('of a part that could not be looked at nothing is shown, and it comes back with its ages', () => {
+    const { made, at, names, part, keyspace } = view();
+    made.begin(true);
+    made.see(key('lock:a'), at(5));
+    made.end(true, 6, NO_LIMIT);
+    made.begin(true);
+    part.end = { kind: 'failed', serverUs: 0, explained: false };
+    keyspace.endSweeps(7, NO_LIMIT);
+    expect(names()).toEqual([]);
+    made.begin(true);
+    made.see(key('lock:a'), at(10));
+    made.end(true, 11, NO_LIMIT);
+    expect([...made.values()]).toMatchObject([{ firstSeenUs: 5000 }]);
+  });
+
+  it('of a part that left all is forgotten, without an explanation', () => {
+    const { made, at, names, part, keyspace } = view();
+    made.begin(true);
+    made.see(key('lock:a', 500), at(5));
+    part.end = { kind: 'left', serverUs: 0, explained: false };
+    keyspace.endSweeps(7, NO_LIMIT);
+    expect([names(), made.changes()]).toEqual([[], []]);
+  });
+});
+
+describe('what is seen to happen without any client', () => {
+  const NOTHING = { resource: 'default', renewals: 0, handovers: 0, released: 0, expired: 0 };
+  type Look = { at: number; leftMs?: number | null; owner?: string | null };
+
+  /** Looks at one key, one sweep each; a look without a life finds it gone. */
+  function changesOf(looks: readonly Look[], explained = true) {
+    const { made, at } = view();
+    for (const look of looks) {
+      made.begin(true);
+      if (look.leftMs !== undefined) made.see(key('lock:a', look.leftMs, look.owner ?? 'aa'), at(look.at));
+      made.end(true, look.at, NO_LIMIT, explained);
+    }
+    return made.changes();
+  }
+
+  it.each<[string, Look[], Partial<typeof NOTHING> | undefined]>([
+    [
+      'an expiry that moved up is a renewal',
+      [
+        { at: 0, leftMs: 9000 },
+        { at: 5000, leftMs: 9000 },
+      ],
+      { renewals: 1 },
+    ],
+    [
+      'one that stays is none',
+      [
+        { at: 0, leftMs: 9000 },
+        { at: 5000, leftMs: 4003 },
+      ],
+      undefined,
+    ],
+    [
+      'another owner is a handover',
+      [
+        { at: 0, leftMs: 9000 },
+        { at: 5000, leftMs: 9000, owner: 'bb' },
+      ],
+      { handovers: 1 },
+    ],
+    ['gone before its expiry: released', [{ at: 0, leftMs: 9000 }, { at: 5000 }], { released: 1 }],
+    ['gone without an expiry: released', [{ at: 0, leftMs: null }, { at: 5000 }], { released: 1 }],
+    [
+      'seen near its end and gone after it: expired',
+      [{ at: 0, leftMs: 9000 }, { at: 8500, leftMs: 500 }, { at: 13_500 }],
+      { expired: 1 },
+    ],
+    [
+      'seen with half its lease left and gone after its end: perhaps released',
+      [{ at: 0, leftMs: 9000 }, { at: 5000, leftMs: 4000 }, { at: 10_000 }],
+      undefined,
+    ],
+    ['a short lease, seen once: perhaps released', [{ at: 0, leftMs: 300 }, { at: 5000 }], undefined],
+    [
+      'the lease of the owner before does not count',
+      [{ at: 0, leftMs: 9000 }, { at: 5000, leftMs: 500, owner: 'bb' }, { at: 10_000 }],
+      { handovers: 1 },
+    ],
+  ])('%s', (_what, looks, change) => {
+    expect(changesOf(looks)).toEqual(change === undefined ? [] : [{ ...NOTHING, ...change }]);
+  });
+
+  it('a key that went away with its server has no explanation', () => {
+    expect(changesOf([{ at: 0, leftMs: 9000 }, { at: 5000 }], false)).toEqual([]);
+  });
+
+  it('an owner that cannot be read tells neither renewal nor handover', () => {
+    const { made, at } = view();
+    for (const time of [0, 5000]) {
+      made.begin(true);
+      made.see({ ...key('lock:a', 9000, null), type: 'hash' }, at(time));
+      made.end(true, time, NO_LIMIT);
+    }
+    expect(made.changes()).toEqual([]);
+  });
+
+  it('a look between two sweeps sees a renewal, and an ending', () => {
+    const { made, at, keyspace } = view();
+    made.begin(true);
+    made.see(key('lock:a', 9000), at(0));
+    made.end(true, 1, NO_LIMIT);
+    keyspace.recheck('lock:a', 'pay', key('lock:a', 9000), at(4000));
+    keyspace.recheckGone('lock:a', 6_000_000);
+    keyspace.recheckGone('lock:a', 6_000_000);
+    expect(made.changes()).toEqual([{ ...NOTHING, resource: 'pay', renewals: 1, released: 1 }]);
   });
 });
 

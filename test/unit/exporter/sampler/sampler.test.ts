@@ -1,4 +1,8 @@
 import { expect, it } from 'vitest';
+import { singleServer } from '../../../../exporter/sampler/deployment.js';
+import { lockKeys } from '../../../../exporter/sampler/key-pattern.js';
+import { KeyspaceSource } from '../../../../exporter/sampler/keyspace-source.js';
+import { KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
 import type { Schedule } from '../../../../exporter/sampler/ports.js';
 import { createSampler, type SamplerOptions } from '../../../../exporter/sampler/sampler.js';
 import { type SampleStep, StepFailure, type StepReply } from '../../../../exporter/sampler/step.js';
@@ -6,39 +10,54 @@ import { RecordedSamples } from '../../../redis/exporter/sampler/recorded-sample
 import { FakeClock } from '../../../support/clocks.js';
 
 const EMPTY: StepReply = { cursor: '0', serverUs: 1, costUs: 10, vanished: 0, moved: 0, keys: [] };
+const LOCK = { key: Buffer.from('lock:a'), leftMs: 5, type: 'string', owner: null };
 
-function make(step: SampleStep, options: Partial<SamplerOptions> = {}) {
+function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: () => string } = {}) {
   const clock = new FakeClock();
   const records = new RecordedSamples();
+  const faults: unknown[] = [];
   const redis = {
     fault: () => undefined,
     untilReady: async () => {},
     onReady() {},
+    connections: () => 1,
+    batch: async () => [],
+    close() {},
     reconnects: 0,
     reconnect() {
       this.reconnects += 1;
     },
   };
+  const lookAt = async () => ({ sights: [], costUs: 0 });
+  const { classify = () => 'r', ...rest } = options;
+  const source = new KeyspaceSource({
+    deployment: singleServer({ name: 'only', redis, step, lookAt }),
+    view: new KeyspaceView(classify),
+    lockKeys: lockKeys(['lock:']),
+    dutyShare: 0.01,
+    limits: { deadlineMs: 10_000, maxKeys: 1000 },
+    clock,
+    stopping: () => sampler.state().status === 'stopped',
+  });
   const schedule = (): Schedule => ({ msToNext: () => 15_000, stop() {} });
   const sampler = createSampler({
     store: 's',
-    redis,
-    step,
-    keyPrefixes: ['lock:'],
-    classify: () => 'r',
+    source,
+    onReady() {},
     schedule,
-    dutyShare: 0.01,
+    deadlineMs: 10_000,
     clock,
     port: records,
-    ...options,
+    reportFault: (error) => faults.push(error),
+    ...rest,
   });
-  return { sampler, records, clock, redis };
+  return { sampler, records, clock, redis, faults };
 }
 
 it('before the first look there is no sample, and that is said', async () => {
   const { sampler, records } = make(async () => EMPTY);
   sampler.start();
-  expect([records.up, sampler.state().status]).toEqual(['connection', 'starting']);
+  expect([records.up, sampler.state().status]).toEqual(['starting', 'starting']);
   await sampler.tick();
   expect([records.up, sampler.state().status]).toEqual(['ok', 'ok']);
 });
@@ -50,7 +69,7 @@ it('a sample that no later one replaces is withdrawn as stale, not frozen', asyn
   await clock.advance(40_000);
   expect(records.up).toBe('ok');
   await clock.advance(40_000);
-  expect([records.up, sampler.state().status]).toEqual(['other', 'stale']);
+  expect([records.up, sampler.state()]).toMatchObject(['stale', { status: 'stale', reason: 'stale' }]);
   await sampler.tick();
   expect(sampler.state().status).toBe('ok');
 });
@@ -61,17 +80,16 @@ it('a sample stays good as long as the share of the server’s time forbids anot
   await sampler.tick();
   await clock.advance(99_000);
   await sampler.tick();
-  expect([records.up, records.samples.length, sampler.state().skippedTicks]).toEqual(['ok', 1, 1]);
+  expect([records.up, records.samples.length, records.skipped]).toEqual(['ok', 1, ['busy', 'duty']]);
   await clock.advance(2000);
   await sampler.tick();
   expect(records.samples.length).toBe(2);
 });
 
 it('a sweep that fails in its middle publishes nothing of it', async () => {
-  const key = { key: Buffer.from('lock:a'), leftMs: 5, type: 'string', owner: null };
   const { sampler, records } = make(async ({ cursor }) => {
     if (cursor === '7') throw new StepFailure('loading');
-    return { ...EMPTY, cursor: '7', keys: [key] };
+    return { ...EMPTY, cursor: '7', keys: [LOCK] };
   });
   await sampler.tick();
   expect([records.samples.length, records.up, [...sampler.locks()]]).toEqual([0, 'loading', []]);
@@ -135,3 +153,70 @@ it('only changes are announced, not each sweep', async () => {
   }
   expect(seen).toEqual(['ok', 'failed', 'ok']);
 });
+
+it('a fault of the program fails one look with reason other, is reported, and ends nothing', async () => {
+  let fault: Error | undefined = new Error('classifier');
+  const classify = () => {
+    if (fault !== undefined) throw fault;
+    return 'r';
+  };
+  const { sampler, records, faults, clock } = make(async () => ({ ...EMPTY, keys: [LOCK] }), { classify });
+  sampler.start();
+  await sampler.tick();
+  expect([records.up, records.errors, faults]).toEqual(['other', ['other'], [fault]]);
+  fault = undefined;
+  await clock.advance(1000);
+  await sampler.tick();
+  expect([records.up, sampler.state().failedLooks]).toEqual(['ok', 1]);
+});
+
+it('no step stays under way behind a fault of the program', async () => {
+  let under = 0;
+  const { sampler, faults } = make(
+    async ({ cursor }) => {
+      if (cursor === '0') return { ...EMPTY, cursor: '7', keys: [LOCK] };
+      under += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      under -= 1;
+      throw new StepFailure('connection');
+    },
+    {
+      classify: () => {
+        throw new Error('classifier');
+      },
+    },
+  );
+  await sampler.tick();
+  await sampler.stop();
+  expect([under, faults.length]).toEqual([0, 1]);
+});
+
+it.each(['publishSample', 'withdrawSample', 'sampleError'] as const)(
+  'a port that throws in %s ends neither the process nor the sampling',
+  async (method) => {
+    const port = new RecordedSamples();
+    const broken = new Error('port');
+    let reason: 'loading' | undefined = method === 'publishSample' ? undefined : 'loading';
+    const { sampler, faults, clock } = make(
+      async () => {
+        if (reason !== undefined) throw new StepFailure(reason);
+        return EMPTY;
+      },
+      { port },
+    );
+    Object.defineProperty(port, method, {
+      configurable: true,
+      value: () => {
+        throw broken;
+      },
+    });
+    await sampler.tick();
+    expect(faults[0]).toBe(broken);
+    expect(sampler.state().status).toBe('failed');
+    Reflect.deleteProperty(port, method);
+    reason = undefined;
+    await clock.advance(1000);
+    await sampler.tick();
+    expect(sampler.state().status).toBe('ok');
+  },
+);

@@ -1,0 +1,20 @@
+import type { Clock } from '../../contract/clock.js';
+import type { LockScripts } from '../../lua/scripts.js';
+import { createCommandStep } from './command-step.js';
+import type { SampleRedis } from './connection.js';
+import type { NodeParts } from './deployment.js';
+import { createFallbackStep } from './fallback-step.js';
+import { createKeyLook } from './key-look.js';
+import { createScriptStep } from './script-step.js';
+
+/** Gives a connection its ways to look: by script, by plain commands where that is not allowed, at keys by name. */
+export function createNode(
+  name: string,
+  redis: SampleRedis,
+  scripts: Pick<LockScripts, 'sample'>,
+  clock: Clock,
+): NodeParts {
+  const byScript = createScriptStep(redis, scripts, clock);
+  const step = createFallbackStep(byScript, createCommandStep(redis, clock));
+  return { name, redis, step, lookAt: createKeyLook(redis, clock) };
+}

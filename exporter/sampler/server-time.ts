@@ -1,0 +1,16 @@
+/** Reads TIME's reply, in µs since the epoch; `null` for anything else. */
+export function readTimeUs(reply: unknown): number | null {
+  if (!Array.isArray(reply)) return null;
+  const us = Number(reply[0]) * 1_000_000 + Number(reply[1]);
+  return Number.isSafeInteger(us) ? us : null;
+}
+
+/**
+ * What lies between two readings of the server's clock, in µs. A clock that was set meanwhile, or could not be
+ * read, gives nonsense: the round trip is then the upper bound.
+ */
+export function costBetween(beforeUs: number | null, afterUs: number | null, roundTripUs: number): number {
+  if (beforeUs === null || afterUs === null) return roundTripUs;
+  const costUs = afterUs - beforeUs;
+  return costUs < 0 || costUs > roundTripUs ? roundTripUs : costUs;
+}
