@@ -4,6 +4,7 @@ import { RESOURCE_LINK } from './links.js';
 import { counts, family, recorded, sums } from './metrics.js';
 import type { DashboardSource, Section, Steps } from './panel-source.js';
 import { timeseries } from './panels.js';
+import { onceReal } from './planned-families.js';
 import { table } from './table-panel.js';
 
 const NO_TRAFFIC = 'No traffic';
@@ -72,7 +73,7 @@ function busy(): Section {
           {
             legend: `${NAMED} hottest lock`,
             expr: `1 / (1 - clamp_max(${maxBy(BY_RESOURCE, family('hot_busy_ratio'))}, 0.99))`,
-            due: 'planned',
+            due: onceReal('hot_busy_ratio', 'minutes'),
           },
         ],
       }),
@@ -108,7 +109,7 @@ function busy(): Section {
           {
             legend: '{{store}} hottest lock',
             expr: `${maxBy(['store'], family('hot_attempts'))} / (${sumBy(['store'], family('hot_attempts'))} > 0)`,
-            due: 'planned',
+            due: onceReal('hot_attempts', 'minutes'),
           },
         ],
       }),
@@ -193,29 +194,41 @@ function hot(): Section {
         sortBy: 'Busy',
         link: RESOURCE_LINK,
         columns: [
-          { title: 'Busy', unit: 'percentunit', decimals: 1, steps: BUSY, expr: busiest, due: 'planned' },
+          {
+            title: 'Busy',
+            unit: 'percentunit',
+            decimals: 1,
+            steps: BUSY,
+            expr: busiest,
+            due: onceReal('hot_busy_ratio', 'minutes'),
+          },
           {
             title: 'Headroom',
             unit: 'percentunit',
             decimals: 1,
             expr: `1 - clamp_max(${busiest}, 1)`,
-            due: 'planned',
+            due: onceReal('hot_busy_ratio', 'minutes'),
           },
           {
             title: 'Attempts',
             unit: 'short',
             decimals: 0,
             expr: sumBy(byLock, family('hot_attempts')),
-            due: 'planned',
+            due: onceReal('hot_attempts', 'minutes'),
           },
           {
             title: 'Contended',
             unit: 'percentunit',
             decimals: 1,
             expr: maxBy(byLock, family('hot_contended_ratio')),
-            due: 'planned',
+            due: onceReal('hot_contended_ratio', 'minutes'),
           },
-          { title: 'Mean hold', unit: 's', expr: maxBy(byLock, family('hot_hold_seconds')), due: 'planned' },
+          {
+            title: 'Mean hold',
+            unit: 's',
+            expr: maxBy(byLock, family('hot_hold_seconds')),
+            due: onceReal('hot_hold_seconds', 'minutes'),
+          },
         ],
       }),
     ],

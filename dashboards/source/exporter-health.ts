@@ -3,6 +3,7 @@ import { increase, maxBy, rate, sumBy } from './expressions.js';
 import { family, target } from './metrics.js';
 import type { DashboardSource, Due, Section } from './panel-source.js';
 import { stat, timeline, timeseries } from './panels.js';
+import { onceReal } from './planned-families.js';
 
 const NO_EXPORTER = 'No exporter is scraped';
 const NOT_SAMPLED = 'This exporter does not sample';
@@ -207,7 +208,11 @@ function events(): Section {
             expr: sumBy(['instance'], increase(family('exporter_producers_forgotten_total'))),
             due: 'alive',
           },
-          { legend: 'unsure holders', expr: sumBy([], family('unsure_holders')), due: 'planned' },
+          {
+            legend: 'unsure holders',
+            expr: sumBy([], family('unsure_holders')),
+            due: onceReal('unsure_holders', 'load'),
+          },
         ],
       }),
     ],

@@ -3,10 +3,10 @@ import type { DashboardUid } from './links.js';
 
 /**
  * When a query must give data. `alive`: whenever an exporter is scraped; `load`: once clients take locks; `trouble`:
- * only when something is wrong that the demo does not show; `planned`: once a planned family exists; `days`: after
- * days of data, or with the daily recording rules.
+ * only when something is wrong that the demo does not show; `planned`: once a planned family exists; `minutes`: after
+ * a few full minutes of load; `days`: after days of data, or with the daily recording rules.
  */
-export type Due = 'alive' | 'load' | 'trouble' | 'planned' | 'days';
+export type Due = 'alive' | 'load' | 'trouble' | 'planned' | 'minutes' | 'days';
 
 /** One query of a panel. */
 export interface QuerySource {

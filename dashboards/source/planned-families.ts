@@ -1,4 +1,5 @@
 import { type FamilySpec, type FamilyTable, specsOf } from '../../exporter/metrics/family-spec.js';
+import type { Due } from './panel-source.js';
 
 const RESOURCE = ['store', 'resource'] as const;
 const LOCK = ['store', 'resource', 'lock'] as const;
@@ -10,7 +11,7 @@ const EVENTS = { source: 'events', birth: 'eager', stability: 'stable' } as cons
  * Families that the design names and no exporter produces yet; panels over them say "not reported". A test holds
  * this list against the catalogue: a family that has become real must leave it.
  */
-export const PLANNED_FAMILIES = {
+export const PLANNED_FAMILIES: FamilyTable = {
   observed_released_total: {
     ...SAMPLE,
     type: 'counter',
@@ -90,9 +91,14 @@ export const PLANNED_FAMILIES = {
     labels: LOCK,
     help: 'Mean hold of a hot lock.',
   },
-} as const satisfies FamilyTable;
+};
 
 /** The rows of {@link PLANNED_FAMILIES} with their full names. */
 export function plannedSpecs(): FamilySpec[] {
   return specsOf(PLANNED_FAMILIES);
+}
+
+/** When a query of a family must give data: not before the family is real, then as said. */
+export function onceReal(name: string, due: Due): Due {
+  return name in PLANNED_FAMILIES ? 'planned' : due;
 }

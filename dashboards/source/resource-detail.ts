@@ -14,6 +14,7 @@ import {
 import { buckets, type FamilyName, family } from './metrics.js';
 import type { DashboardSource, PanelSource, PanelWords, Section } from './panel-source.js';
 import { type GrafanaUnit, heatmap, SATURATED, timeseries } from './panels.js';
+import { onceReal } from './planned-families.js';
 
 const NO_TRAFFIC = 'No traffic';
 const NO_RENEWALS = 'No lock is renewed';
@@ -219,7 +220,7 @@ function lost(): Section {
           {
             legend: 'ghost holder',
             expr: sumBy([], increase(family('ghost_holders_total'))),
-            due: 'planned',
+            due: onceReal('ghost_holders_total', 'load'),
           },
         ],
       }),
@@ -248,11 +249,15 @@ function lost(): Section {
         width: 12,
         overrides: [SATURATED],
         queries: [
-          { legend: 'P99', expr: quantile(0.99, 'overlap_seconds'), due: 'planned' },
+          {
+            legend: 'P99',
+            expr: quantile(0.99, 'overlap_seconds'),
+            due: onceReal('overlap_seconds', 'load'),
+          },
           {
             legend: 'P99 beyond the largest bucket',
             expr: saturatedQuantile(0.99, 'overlap_seconds'),
-            due: 'planned',
+            due: onceReal('overlap_seconds', 'trouble'),
           },
         ],
       }),
@@ -276,8 +281,8 @@ function seen(): Section {
           { legend: 'keys', expr: sampled('keys') },
           { legend: 'without expiry', expr: sampled('keys_without_expiry') },
           { legend: 'foreign', expr: sampled('foreign_keys'), due: 'trouble' },
-          { legend: 'holders', expr: sumBy([], family('holders')), due: 'planned' },
-          { legend: 'orphans', expr: sampled('orphan_keys'), due: 'planned' },
+          { legend: 'holders', expr: sumBy([], family('holders')), due: onceReal('holders', 'load') },
+          { legend: 'orphans', expr: sampled('orphan_keys'), due: onceReal('orphan_keys', 'trouble') },
         ],
       }),
       timeseries({
@@ -308,24 +313,28 @@ function seen(): Section {
         ],
       }),
       timeseries({
-        title: 'How foreign keys ended',
+        title: 'How keys ended, as seen in Redis',
         description:
-          'Good: released. Ended at their expiry means that the holder crashed or overran its lease: a suspect of a lost lock that no client reported. Handovers show that the lock is in use.',
+          'Good: released. Ended at their expiry means that the holder crashed or overran its lease: of a foreign key, a suspect of a lost lock that no client reports. Handovers show that the lock is in use. All are lower bounds, whatever library holds the keys.',
         noData: NOT_REPORTED,
         unit: 'ops',
         width: 12,
         queries: [
           {
             legend: 'released before expiry',
-            expr: sumBy([], rate(family('observed_released_total'))),
-            due: 'planned',
+            expr: sumBy([], sampledOnce(rate(family('observed_released_total')))),
+            due: onceReal('observed_released_total', 'load'),
           },
           {
             legend: 'ended at expiry',
-            expr: sumBy([], rate(family('observed_expired_total'))),
-            due: 'planned',
+            expr: sumBy([], sampledOnce(rate(family('observed_expired_total')))),
+            due: onceReal('observed_expired_total', 'load'),
           },
-          { legend: 'handovers', expr: sumBy([], rate(family('observed_handovers_total'))), due: 'planned' },
+          {
+            legend: 'handovers',
+            expr: sumBy([], sampledOnce(rate(family('observed_handovers_total')))),
+            due: onceReal('observed_handovers_total', 'load'),
+          },
         ],
       }),
     ],

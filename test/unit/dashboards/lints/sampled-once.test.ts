@@ -7,17 +7,21 @@ const lint: Lint = (dashboard) =>
   queriesOf(dashboard).flatMap(({ where, expr }) =>
     parsePromql(expr)
       .selectors()
-      .filter(({ name }) => isSampled(name))
-      .filter(
-        ({ within: [inner] }) =>
-          inner !== 'max' && inner !== 'min' && inner !== 'changes' && inner !== 'avg_over_time',
-      )
+      .filter(({ name, within }) => isSampled(name) && !isOneByOne(within))
       .map(({ name }) => `${where}: ${name} is counted once for each exporter`),
   );
 
+/** Of Redis, not of the sampling itself: errors and durations are each exporter's own. */
 function isSampled(name: string): boolean {
   const family = familyOf(name);
-  return family?.type === 'gauge' && family.source === 'sample';
+  if (family?.source !== 'sample') return false;
+  return family.type === 'gauge' || family.labels.includes('resource');
+}
+
+/** The largest or smallest is taken first, or each exporter stays by itself. */
+function isOneByOne(within: readonly string[]): boolean {
+  const outer = within.find((name) => name !== 'rate' && name !== 'increase');
+  return outer !== undefined && ['max', 'min', 'changes', 'avg_over_time'].includes(outer);
 }
 
 describeLint('what several exporters sample is counted once', lint, [
@@ -25,6 +29,11 @@ describeLint('what several exporters sample is counted once', lint, [
     what: 'a sum',
     dashboard: graphOf('sum by (store) (redis_lock_keys)'),
     fault: 'redis_lock_keys is counted once for each exporter',
+  },
+  {
+    what: 'a sum of what each saw happen',
+    dashboard: graphOf('sum(rate(redis_lock_observed_expired_total[$__rate_interval]))'),
+    fault: 'is counted once',
   },
   { what: 'an average', dashboard: graphOf('avg(redis_lock_oldest_hold_seconds)'), fault: 'is counted once' },
 ]);
