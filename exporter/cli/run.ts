@@ -46,9 +46,11 @@ export async function run(tools: CliTools): Promise<number> {
 
 async function serve(tools: CliTools, settings: Settings): Promise<number> {
   const log = createLog(settings.logLevel, tools.writeOut, tools.clock);
+  // Before the start: whoever reads that it listens may end it in the same moment.
+  const asked = tools.untilAsked();
   try {
     const exporter = await tools.start(settings, log);
-    log.info('stopping', { signal: await tools.untilAsked() });
+    log.info('stopping', { signal: await asked });
     await exporter.stop();
     log.info('stopped');
     return EXIT.ok;

@@ -1,12 +1,20 @@
 // A process that takes locks through the built client and can be killed, paused or kept busy at any moment.
-// Environment: HOLDER_REDIS_URL, HOLDER_STORE, HOLDER_INGEST_URL (optional). Commands: see the operations below.
+// Environment: HOLDER_REDIS_URL, HOLDER_STORE, HOLDER_INGEST_URL and HOLDER_REQUEST_TIMEOUT_MS (both optional).
+// Commands: see the operations below.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpEmitter, createLockConnection, LockClient } from 'redis-lock-exporter/client';
 import { serveCommands, tell } from './child-loop.mjs';
 
 const { HOLDER_REDIS_URL, HOLDER_STORE = 'default', HOLDER_INGEST_URL } = process.env;
 const redis = createLockConnection({ url: HOLDER_REDIS_URL });
-const emitter = HOLDER_INGEST_URL ? createHttpEmitter({ url: HOLDER_INGEST_URL, app: 'holder' }) : undefined;
-const client = new LockClient({ redis, store: HOLDER_STORE, ...(emitter && { emitter }) });
+const requestTimeoutMs = Number(process.env.HOLDER_REQUEST_TIMEOUT_MS ?? 5000);
+const emitter = HOLDER_INGEST_URL
+  ? createHttpEmitter({ url: HOLDER_INGEST_URL, app: 'holder', requestTimeoutMs })
+  : undefined;
+/** The channel that the client opens: only that tells what became of the events. */
+let channel;
+const watched = emitter && { open: (source) => (channel = emitter.open(source)) };
+const client = new LockClient({ redis, store: HOLDER_STORE, ...(watched && { emitter: watched }) });
 
 const leases = new Map();
 
@@ -33,6 +41,15 @@ serveCommands({
   async renew({ hold, leaseMs }) {
     return { result: await leaseOf(hold).renew(leaseMs) };
   },
+  /** Takes and gives back `count` locks, one after the other, with a pause between two. */
+  async cycles({ key, count, pauseMs = 0, ...options }) {
+    for (let index = 0; index < count; index += 1) {
+      await client.withLock(`${key}${index}`, options, () => sleep(pauseMs));
+    }
+    return {};
+  },
+  /** What became of the events so far. */
+  stats: () => ({ ...channel?.stats() }),
   /** Delivers the last events and ends the client. */
   async close() {
     await client.close();

@@ -135,7 +135,8 @@ describe('children', () => {
     expect(family.children).toHaveLength(1);
   });
 
-  it('stay apart when a separator stands inside a value', () => {
+  // C4: prometheus/client_js#682.
+  it('stay apart when a separator stands inside a value (C4)', () => {
     const { settings } = setUp();
     const family = new CounterFamily(COUNTER, settings);
     const values = [

@@ -277,7 +277,8 @@ describe('the counters of ingest', () => {
 });
 
 describe('several in one process', () => {
-  it("count apart, and leave prom-client's global registry as the application made it", async () => {
+  // C3: prometheus/client_js#196, #334, willsoto/nestjs-prometheus#1928.
+  it("count apart, and leave prom-client's global registry as the application made it (C3)", async () => {
     collectDefaultMetrics({ register: new Registry() });
     const options = { clock: new FakeClock(), version: '1.2.3', firstIncrementHoldMs: 0 };
     const [first, second] = [createMetrics(options), createMetrics(options)];
