@@ -2,6 +2,7 @@ import type { Clock, Random } from '../contract/clock.js';
 import { createResourceClassifier } from '../contract/resource.js';
 import { loadLockScripts } from '../lua/scripts.js';
 import type { Log } from './cli/log.js';
+import { writeRedisPlace } from './config/redis-url.js';
 import type { Settings } from './config/settings.js';
 import { type ReadFile, redisLogin, redisServers } from './redis-settings.js';
 import { clusterDeployment } from './sampler/cluster.js';
@@ -51,7 +52,10 @@ const LIMITS: SweepLimits = { deadlineMs: 10_000, maxKeys: 250_000 };
 export function makeSampling(settings: Settings, around: SamplingSurroundings): Sampling {
   const { clock, random, reportFault, heldPort } = around;
   const { store, keyPrefixes, resourceRules, sampleDuty } = settings;
-  const deployment = connectDeployment(settings, around);
+  let lastError: string | undefined;
+  const deployment = connectDeployment(settings, around, (error) => {
+    lastError = describeRedisError(error);
+  });
   const heldKeys = new HeldKeys(store);
   const classify = createResourceClassifier(resourceRules, keyPrefixes);
   const view = new KeyspaceView((keyBytes, key) => heldKeys.resourceOf(keyBytes) ?? classify(key));
@@ -76,7 +80,7 @@ export function makeSampling(settings: Settings, around: SamplingSurroundings): 
     clock,
     port: around.port,
     reportFault,
-    onChange: (state) => logSampling(around.log, state),
+    onChange: (state) => logSampling(around.log, state, settings, lastError),
   });
   const watch = sweeps
     ? new HeldWatch({ ...looks, schedule: everyFewSeconds, port: around.port, reportFault })
@@ -95,13 +99,17 @@ export function makeSampling(settings: Settings, around: SamplingSurroundings): 
   };
 }
 
-function connectDeployment(settings: Settings, around: SamplingSurroundings): Deployment {
+function connectDeployment(
+  settings: Settings,
+  around: SamplingSurroundings,
+  onError: (error: Error) => void,
+): Deployment {
   const { clock, random, readFile } = around;
   const login = redisLogin(settings, readFile);
   const servers = redisServers(settings, readFile);
   const scripts = loadLockScripts();
   const connect = (address: ServerAddress, name: string, readOnly = false): NodeParts => {
-    const redis = connectSampler({ ...login, address, readOnly, clock, random });
+    const redis = connectSampler({ ...login, address, readOnly, clock, random, onError });
     return createNode(name, redis, scripts, clock);
   };
   if (servers.kind === 'cluster') {
@@ -114,7 +122,31 @@ function connectDeployment(settings: Settings, around: SamplingSurroundings): De
   return singleServer(swept, servers.master === servers.swept ? swept : connect(servers.master, 'master'));
 }
 
-function logSampling(log: Log, { status, reason, last }: SamplerState): void {
-  if (status === 'ok') log.info('sampling works', { keys: last?.known, truncated: last?.truncated });
-  else log.warn('sampling does not work; sampled metrics are withdrawn', { status, reason });
+/** What to do, where the reason alone does not tell it. */
+const HINTS: Readonly<Partial<Record<NonNullable<SamplerState['reason']>, string>>> = {
+  no_auth: 'hand the right password over with --redis-password-file, and its user with --redis-user',
+  no_permission: 'give the user the commands of docs/operations.md',
+};
+
+/** @param error text of the last error of a connection; told only for reasons that come from one */
+function logSampling(log: Log, state: SamplerState, settings: Settings, error: string | undefined): void {
+  const { status, reason, last } = state;
+  if (status === 'ok') {
+    log.info('sampling works', { keys: last?.known, truncated: last?.truncated });
+    return;
+  }
+  const ofConnection = reason === 'connection' || reason === 'no_auth' || reason === 'command_timeout';
+  log.warn('sampling does not work; sampled metrics are withdrawn', {
+    status,
+    reason,
+    redis: writeRedisPlace(settings.redisUrl),
+    error: ofConnection ? error : undefined,
+    hint: reason === undefined ? undefined : HINTS[reason],
+  });
+}
+
+/** Its first line, or its code: two refused addresses are one error without words. Errors of a connection hold no keys. */
+function describeRedisError(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return error.message.split('\n')[0]?.slice(0, 200) || code;
 }

@@ -87,6 +87,22 @@ export function writeRedisTarget(target: RedisTarget): string {
   }
 }
 
+/** Where it is, without user, password and database: `host:port`, several with commas, or the path of the socket. */
+export function writeRedisPlace({ address }: RedisTarget): string {
+  switch (address.kind) {
+    case 'unix':
+      return `unix:${address.path}`;
+    case 'tcp':
+      return writeHost(address);
+    case 'sentinel':
+      return `${address.master} of ${address.hosts.map(writeHost).join(',')}`;
+    case 'cluster':
+      return address.hosts.map(writeHost).join(',');
+    default:
+      return address satisfies never;
+  }
+}
+
 function scheme(tls: boolean): string {
   return tls ? 'rediss' : 'redis';
 }

@@ -39,6 +39,8 @@ export interface ConnectionSettings {
   readonly commandTimeoutMs?: number;
   readonly clock: Clock;
   readonly random: Random;
+  /** Hears of each error of the connection itself: refused, lost, not let in. */
+  readonly onError?: (error: Error) => void;
 }
 
 /** One command of a batch. */
@@ -98,6 +100,7 @@ export function connectSampler(settings: ConnectionSettings): SampleRedis {
     disableClientInfo: true,
     retryStrategy,
   });
+  redis.on('error', (error: Error) => settings.onError?.(error));
   return new IoredisConnection(redis, settings.clock);
 }
 

@@ -106,3 +106,36 @@ describe('what is wrong is said at the start', () => {
     expect(lines).toContain('--stor is not an option (did you mean --store?)');
   });
 });
+
+describe('a Redis that cannot be used', () => {
+  const warning = async (exporter: ExporterProcess) =>
+    JSON.parse(await exporter.process.stdout.next(/"level":"warn"/, { what: 'the warning' }));
+
+  it('away: the log names the address and the error', async () => {
+    const redis = await startRedis();
+    const { port } = redis;
+    await redis.stop();
+    const exporter = await start('--redis-url', `redis://user:s3cret@127.0.0.1:${port}/2`);
+    expect(await warning(exporter)).toMatchObject({
+      reason: 'connection',
+      redis: `127.0.0.1:${port}`,
+      error: `connect ECONNREFUSED 127.0.0.1:${port}`,
+    });
+    expect(exporter.process.stdout.text()).not.toMatch(/s3cret|user:/);
+  });
+
+  it.each([
+    ['no password', ''],
+    ['a wrong password', 'default:wr0ng@'],
+  ])('that wants a password and gets %s: the log says which option has it', async (_, login) => {
+    const redis = await startRedis({ password: 'r1ght' });
+    undo.push(() => redis.stop());
+    const exporter = await start('--redis-url', `redis://${login}127.0.0.1:${redis.port}`);
+    expect(await warning(exporter)).toMatchObject({
+      reason: 'no_auth',
+      redis: `127.0.0.1:${redis.port}`,
+      hint: expect.stringContaining('--redis-password-file'),
+    });
+    expect(exporter.process.stdout.text()).not.toMatch(/wr0ng|r1ght/);
+  });
+});

@@ -1,7 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { LocksQuery } from './http/locks-query.js';
-import type { FoundLocks, SamplerState } from './sampler/sampler.js';
-import type { SampledLock } from './sampler/sighting.js';
+import type { LocksQuery } from './locks-query.js';
 
 /** One lock in the answer of `/api/v1/locks`. */
 export interface ShownLock {
@@ -23,7 +21,7 @@ export interface ShownLock {
 /** The answer of `/api/v1/locks`. Without a good sample `locks` is empty, and `sample` and `reason` say why. */
 export interface LocksAnswer {
   readonly store: string;
-  readonly sample: SamplerState['status'] | 'off';
+  readonly sample: string;
   readonly reason: string | null;
   /** Wall time of the sample; `null` without a good one. */
   readonly takenAtMs: number | null;
@@ -33,10 +31,21 @@ export interface LocksAnswer {
   readonly locks: readonly ShownLock[];
 }
 
+/** A lock with its key. */
+export type KeyedLock = Omit<ShownLock, 'key' | 'keyBase64'> & { readonly key: Buffer };
+
 /** What the answer is made of. */
 export interface LocksSource {
-  state(): SamplerState;
-  find(resource: string | undefined, limit: number): FoundLocks;
+  state(): {
+    readonly status: string;
+    readonly reason: string | undefined;
+    /** The last good sample, also while later ones fail. */
+    readonly last: { readonly takenAtMs: number; readonly truncated: boolean } | undefined;
+  };
+  find(
+    resource: string | undefined,
+    limit: number,
+  ): { readonly matching: number; readonly locks: readonly KeyedLock[] };
 }
 
 /** Answers `/api/v1/locks`. @param source undefined when sampling is off */
@@ -60,7 +69,7 @@ export function answerLocks(
   };
 }
 
-function showLock({ key, ...shown }: SampledLock, revealKeys: boolean): ShownLock {
+function showLock({ key, ...shown }: KeyedLock, revealKeys: boolean): ShownLock {
   if (!revealKeys) return shown;
   return isUtf8(key) ? { ...shown, key: key.toString() } : { ...shown, keyBase64: key.toString('base64') };
 }
