@@ -11,10 +11,11 @@ import { answerStatus, type Listeners } from './http/status-answer.js';
 import { createTokenSource } from './http/token-file.js';
 import { createIngest, type Ingest } from './ingest/ingest.js';
 import type { IngestPorts } from './ingest/ports.js';
-import { createLedger, type Ledger } from './ledger/ledger.js';
+import { LockWatch } from './lock-watch.js';
 import type { Metrics } from './metrics/ports.js';
 import { createMetrics } from './metrics/recorder.js';
 import type { ReadFile } from './redis-settings.js';
+import type { SamplePort } from './sampler/ports.js';
 import { makeSampling, type Sampling, type SamplingSurroundings } from './sampling.js';
 
 /** What an exporter needs of the process around it. */
@@ -42,8 +43,6 @@ export interface RunningExporter {
   stop(): Promise<void>;
 }
 
-/** As many holds as the detection of overlaps is meant for; about 300 bytes each. */
-const MAX_HOLDS = 200_000;
 /** How long clients are told to come back later before nobody answers them: one round of their retries. */
 const REFUSE_MS = 1000;
 /** Requests under way at the end have this long. */
@@ -70,7 +69,7 @@ class Exporter implements RunningExporter {
   readonly #startedAtMs: number;
   readonly #startedMonoMs: number;
   readonly #metrics: Metrics;
-  readonly #ledger: Ledger;
+  readonly #watch: LockWatch;
   readonly #ingest: Ingest;
   readonly #sampling: Sampling | undefined;
   #metricsListener: Listener | undefined;
@@ -88,7 +87,14 @@ class Exporter implements RunningExporter {
     this.#startedMonoMs = clock.monoMs();
     const policies = { store: settings.store, byResource: settings.policies, byDefault: DEFAULT_POLICY };
     this.#metrics = createMetrics({ clock, version, firstIncrementHoldMs, policies, processMetrics });
-    this.#ledger = createLedger({ maxHolds: MAX_HOLDS });
+    this.#watch = new LockWatch({
+      store: settings.store,
+      clock,
+      log: around.log,
+      metrics: this.#metrics,
+      reportFault: this.#reportFault,
+      sampledKeys: () => this.#sampling?.sampler.locks() ?? [],
+    });
     this.#ingest = createIngest({
       store: settings.store,
       epoch: this.#epoch,
@@ -115,6 +121,7 @@ class Exporter implements RunningExporter {
       throw error;
     }
     this.#phase = 'serving';
+    this.#watch.start();
     this.#sampling?.start();
     this.#forgetIdle();
     const { metrics, local } = this.#listeners();
@@ -156,6 +163,7 @@ class Exporter implements RunningExporter {
   async #closeAll(): Promise<void> {
     this.#phase = 'closing';
     this.#forgetTimer?.cancel();
+    this.#watch.stop();
     await this.#sampling?.stop();
     this.#sampling?.close();
     await this.#localListener?.close(CLOSE_GRACE_MS);
@@ -191,25 +199,26 @@ class Exporter implements RunningExporter {
 
   #samplingSurroundings(): SamplingSurroundings {
     const { clock, random, log, readFile } = this.#around;
-    const parts = { clock, random, log, readFile, reportFault: this.#reportFault, port: this.#metrics };
-    // For the ledger's findings that join events with looks; none of them is built yet.
-    return { ...parts, heldPort: { heldLooked() {} } };
+    const reportFault = this.#reportFault;
+    const port = joinSamples(this.#metrics, this.#watch);
+    return { clock, random, log, readFile, reportFault, port, heldPort: this.#watch };
   }
 
   #ingestPorts(): IngestPorts {
     return {
       events: {
-        applyEvent: (event, { store, serverId }) => {
+        applyEvent: (event, context) => {
           this.#sampling?.heldKeys.applyEvent(event);
-          this.#metrics.recordEvent(event, store);
-          for (const finding of this.#ledger.observe(event, { store, serverId })) {
-            this.#metrics.recordFinding(finding);
-          }
+          this.#watch.applyEvent(event, context);
         },
       },
-      // Holds and heartbeats are for the ledger's findings that need a sample; none of them is built yet.
-      holds: { applyHolds: (holds) => this.#sampling?.heldKeys.applyHolds(holds) },
-      heartbeat: { heartbeat() {} },
+      holds: {
+        applyHolds: (holds, complete, context) => {
+          this.#sampling?.heldKeys.applyHolds(holds);
+          this.#watch.applyHolds(holds, complete, context);
+        },
+      },
+      heartbeat: this.#watch,
       counters: this.#metrics.counters,
       reportFault: this.#reportFault,
     };
@@ -226,7 +235,7 @@ class Exporter implements RunningExporter {
       upMs: clock.monoMs() - this.#startedMonoMs,
       sampler: this.#sampling?.sampler.state(),
       ingest: this.#metrics.counters.totals(),
-      ledger: this.#ledger.size(),
+      ledger: this.#watch.size(),
       listeners: this.#listeners(),
     });
   }
@@ -250,6 +259,21 @@ class Exporter implements RunningExporter {
     const name = error instanceof Error ? error.name : typeof error;
     const stack = error instanceof Error ? error.stack?.split('\n').slice(1).join('\n') : undefined;
     this.#around.log.error('a fault of this program', { name, stack });
+  };
+}
+
+/** The watch hears of each sample that is published or withdrawn. */
+function joinSamples(metrics: Metrics, watch: LockWatch): SamplePort {
+  return {
+    ...metrics,
+    publishSample: (sample) => {
+      metrics.publishSample(sample);
+      watch.sampled();
+    },
+    withdrawSample: (store, reason) => {
+      metrics.withdrawSample(store, reason);
+      watch.sampleWithdrawn();
+    },
   };
 }
 

@@ -17,7 +17,16 @@ export interface StatusAnswer {
     readonly events: Readonly<Record<'received' | 'accepted' | 'rejected' | 'duplicate', number>>;
   };
   /** How full the ledger is. */
-  readonly ledger: { readonly holds: number; readonly evicted: number };
+  readonly ledger: {
+    /** Holds that are on, by their clients' reports. */
+    readonly holds: number;
+    /** Holds that have ended and are kept for late reports. */
+    readonly ended: number;
+    readonly locks: number;
+    readonly producers: number;
+    /** Forgotten for want of room, by table. */
+    readonly evicted: { readonly [table: string]: number };
+  };
   readonly listeners: Listeners;
 }
 
@@ -49,7 +58,7 @@ export function answerStatus(source: StatusSource): StatusAnswer {
     sampler: { mode: sampleMode, ...sampler },
     producers,
     ingest: { batches, events },
-    ledger: { holds: ledger.holds, evicted: ledger.evicted },
+    ledger,
     listeners,
   };
 }

@@ -203,5 +203,6 @@ function isOfEarlierRun(envelope: Envelope, known: Producer): boolean {
 
 function readContext(envelope: Envelope, receivedMonoMs: number): BatchContext {
   const { store, producer, seq, app, instance, startedAtMs, sentAtMs, serverId } = envelope;
-  return { store, producer, seq, app, instance, startedAtMs, sentAtMs, serverId, receivedMonoMs };
+  const closing = envelope.closing === true;
+  return { store, producer, seq, app, instance, startedAtMs, sentAtMs, serverId, receivedMonoMs, closing };
 }

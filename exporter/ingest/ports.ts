@@ -18,6 +18,8 @@ export interface BatchContext {
   readonly serverId: string | undefined;
   /** Monotonic time of the receipt, by this process's clock. */
   readonly receivedMonoMs: number;
+  /** The producer says goodbye: it ends in order. */
+  readonly closing: boolean;
 }
 
 /** Takes each accepted event, once, in the order of its batch. Not called for a rejected event or a resend. */

@@ -1,38 +1,136 @@
 import type { LockEvent } from '../../contract/event.js';
 
-/** What an event came with that its own fields leave out. */
-export interface LedgerContext {
-  /** The store that the event's lock lives in. */
-  readonly store: string;
-  /** The server that the event's fences and times belong to, where the event names none. */
-  readonly serverId?: string | undefined;
+/** The kinds of event whose answer can say that a lock is not owned. */
+export type NotOwnedKind = Extract<LockEvent['kind'], 'renew' | 'check' | 'lost' | 'release'>;
+
+/** What showed an overlap: an answer of Redis to one client, or the reports of two clients held side by side. */
+export type OverlapProof = NotOwnedKind | 'reports';
+
+/** One side of a finding, as far as it is known. */
+export interface Party {
+  /** Owner digest. */
+  readonly owner: string | undefined;
+  readonly fence: number | undefined;
+  /** Redis's clock at its grant, in µs, of `serverId`. */
+  readonly grantUs: number | undefined;
+  readonly serverId: string | undefined;
+  readonly producer: string | undefined;
+  readonly app: string | undefined;
+  readonly instance: string | undefined;
 }
 
-/** The kinds of event whose answer can say that a lock is not owned. */
-export type OverlapProof = Extract<LockEvent['kind'], 'renew' | 'check' | 'lost' | 'release'>;
+/**
+ * What probably led to a loss, so that the reader begins at the right end. `pause`: the whole process stood still.
+ * `slow_work`: it ran, but the work took longer than the lease. `server_changed`: another server answered than the one that
+ * had granted (failover, restart). `deleted`: the key went before its lease ended (DEL, eviction, FLUSHALL).
+ */
+export type Cause = 'pause' | 'slow_work' | 'server_changed' | 'deleted' | 'unknown';
 
-/** Mutual exclusion was violated: another was granted the lock before the work of this hold settled. */
-export interface Overlap {
-  readonly kind: 'overlap';
+interface Common {
   readonly store: string;
   readonly resource: string;
+  /** Lock id. */
   readonly lock: string;
-  /** Whose work was still on. */
-  readonly owner: string;
-  readonly fence: number;
-  /** Fence of the latest grant, always above `fence`. */
-  readonly latestFence: number;
-  /** Redis's clock at the latest grant, in µs, where the answer told it. */
-  readonly latestGrantUs: number | undefined;
-  /** Redis's clock when the work settled, in µs, at the earliest. Known from a release only. */
-  readonly settledUs: number | undefined;
-  /** The server of both times. */
-  readonly serverId: string | undefined;
-  /** The kind of event that proved it. */
-  readonly provenBy: OverlapProof;
-  /** Wall time of that event by the client's clock, for people. */
-  readonly atMs: number;
 }
 
-/** Whatever the ledger finds. A union to come: ghost holders, orphan keys and the like join by their `kind`. */
-export type Finding = Overlap;
+/**
+ * Mutual exclusion was violated: another was granted the lock before the work of this hold settled. Once per hold.
+ *
+ * Proven by a not-owned answer that tells a later fence, or by two reported holds: the later grant comes before the end of
+ * the earlier work, both by one server's clock.
+ *
+ * Cannot see: the overlap of a holder that never reports again; one of two holds without fences where Redis's run id
+ * is not known (Cluster, INFO forbidden); one across a failover to a server whose clock lags by more than the holds are apart;
+ * a holder whose report comes when a dozen later holds of the lock have ended and been told.
+ */
+export interface Overlap extends Common {
+  readonly kind: 'overlap';
+  /** Whose work was still on. */
+  readonly holder: Party;
+  /** Who was granted meanwhile. */
+  readonly other: Party;
+  /** The server of the suspect window's times. */
+  readonly serverId: string | undefined;
+  /** Redis's clock at the other's grant: from here on both may have written. */
+  readonly fromUs: number | undefined;
+  /** Redis's clock when the holder's work settled, in µs, at the earliest. Undefined: not known yet. */
+  readonly untilUs: number | undefined;
+  readonly provenBy: OverlapProof;
+  readonly cause: Cause;
+}
+
+/**
+ * The length of an overlap that was told before: from the other's grant until one of the two settled. Once per overlap, when
+ * both ends are known, or when there is nothing more to come.
+ *
+ * Cannot see: the part of a second or third other. Approximate when the other never reported here (its end is not known), or
+ * when an end is not known by the server's clock.
+ */
+export interface OverlapEnd extends Common {
+  readonly kind: 'overlap_end';
+  readonly owner: string;
+  readonly lengthMs: number;
+  readonly approximate: boolean;
+  readonly untilUs: number | undefined;
+  readonly cause: Cause;
+}
+
+/**
+ * A client believes to hold a lock that Redis has lost: found before the client knows. Once per hold.
+ *
+ * Told when a look on the master found the key gone or another's, and a batch that the client built surely later, by the same
+ * server, still reports the hold. "Surely later": a client has one batch in flight, so a batch was built after the one before it
+ * had been answered here.
+ *
+ * Cannot see: a client that talks to another server than the one looked at (each sees its own truth); a key whose bytes
+ * the client does not report; anything where Redis's run id is not known.
+ */
+export interface GhostHolder extends Common {
+  readonly kind: 'ghost_holder';
+  readonly holder: Party;
+  /** Owner digest that the key had; undefined: the key was gone. */
+  readonly found: string | undefined;
+  /** Redis's clock at the look, and the server it was. */
+  readonly seenUs: number;
+  readonly serverId: string;
+  readonly cause: Cause;
+}
+
+/**
+ * A lock's expiry rises again and again after its owner's release or goodbye: a watchdog runs on. Once per further rise.
+ *
+ * Cannot see: the first rise, which may be a renewal that was under way; renewals of an owner never reported here; two
+ * renewals between two looks (they count as one); any without sweeps, unless its client said goodbye without a release.
+ */
+export interface ZombieRenewal extends Common {
+  readonly kind: 'zombie_renewal';
+  readonly holder: Party;
+}
+
+/**
+ * A producer fell silent and stayed silent beyond the end of its lease without release or goodbye. Once per hold.
+ *
+ * Cannot tell a dead process from one that cannot reach this exporter. If it comes back with work that intersects another's,
+ * that is an overlap then.
+ */
+export interface Abandoned extends Common {
+  readonly kind: 'abandoned';
+  readonly holder: Party;
+  /** Another was granted the lock since, as far as reported. */
+  readonly takenOver: boolean;
+}
+
+/**
+ * A grant whose fence is not above the fence of an earlier grant, ordered by Redis's clock within one server id. Once per grant.
+ *
+ * Cannot see: across servers, whose clocks are not compared; and among grants without fence or time.
+ */
+export interface FenceRegression extends Common {
+  readonly kind: 'fence_regression';
+  /** Who got the fence that is too low. */
+  readonly holder: Party;
+  readonly other: Party;
+}
+
+/** Whatever the ledger finds. */
+export type Finding = Overlap | OverlapEnd | GhostHolder | ZombieRenewal | Abandoned | FenceRegression;

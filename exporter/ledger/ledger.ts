@@ -1,103 +1,408 @@
-import type { LockEvent } from '../../contract/event.js';
-import { BoundedMap } from './bounded-map.js';
-import type { Finding, LedgerContext, Overlap } from './finding.js';
-import { type NotOwnedEvent, provesOverlap, readNotOwned } from './not-owned.js';
+import type { Hold as ReportedHold } from '../../contract/batch.js';
+import type { AcquireEvent, LockEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
+import { AwakeTime } from './awake-time.js';
+import type { Abandoned, Finding } from './finding.js';
+import { Ghosts } from './ghosts.js';
+import { type Hold, partyOf } from './hold.js';
+import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
+import { findZombie, isSilent, type SeenKey, standingOf } from './key-judge.js';
+import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
+import { Overlaps } from './overlaps.js';
+import type { BatchFacts, HeldKeyLook, KeyStanding } from './ports.js';
+import { type Producer, ProducerTable } from './producers.js';
+import { findRegressions } from './regressions.js';
+import { ServerHistory } from './server-history.js';
 
-/** What bounds a ledger. */
+/** What a ledger is made with. */
 export interface LedgerOptions {
-  /** Most holds remembered, and most holds remembered as reported; at least 1. The oldest is forgotten first. */
-  readonly maxHolds: number;
+  /** The one store whose locks it keeps. */
+  readonly store: string;
+  readonly limits?: Partial<LedgerLimits>;
+}
+
+/** Holders of one resource. */
+export interface HolderCount {
+  readonly resource: string;
+  /** Holds that a client believes in, the unsure ones included. */
+  holders: number;
+  /** Those of clients whose full set of holds is not known: after a restart of this process, or a gap. */
+  unsure: number;
 }
 
 /** How full a ledger is. */
 export interface LedgerSize {
-  /** Holds whose fence is remembered. */
+  /** Holds that have not ended. */
   readonly holds: number;
-  /** Holds whose overlap was reported. */
-  readonly reported: number;
-  /** Entries of both that were forgotten for want of room, since the start. */
-  readonly evicted: number;
+  /** Holds that have ended and are kept for late reports. */
+  readonly ended: number;
+  readonly locks: number;
+  readonly producers: number;
+  /** Forgotten for want of room, since the start. */
+  readonly evicted: Readonly<Evicted>;
 }
 
-/** Who believes to hold what, and what follows from it. Pure: no clock, no I/O; the same events, the same findings. */
+/**
+ * Who believes to hold what, and what follows from it, together with looks at Redis. Pure: no clock, no I/O; times come with
+ * the calls. Nothing here throws.
+ */
 export interface Ledger {
-  /**
-   * Takes one event, in the order of arrival, and returns what it proves: an overlap once per hold. Never throws.
-   * A hold whose report was forgotten for want of room may be reported again.
-   */
-  observe(event: LockEvent, context: LedgerContext): readonly Finding[];
+  /** Takes one event, in the order of arrival. */
+  applyEvent(event: LockEvent, batch: BatchFacts): readonly Finding[];
+  /** Takes a part of a producer's full set of holds; the set replaces what was known once it is `complete`. */
+  applyHolds(holds: readonly ReportedHold[], complete: boolean, batch: BatchFacts): readonly Finding[];
+  /** A batch has ended: its producer is alive, and what it reported still stands. */
+  heartbeat(batch: BatchFacts): readonly Finding[];
+  /** Takes one look on the master at all held keys. @param nowMonoMs when it was told */
+  looked(looks: readonly HeldKeyLook[], nowMonoMs: number): readonly Finding[];
+  /** Judges one key of a sweep. */
+  judgeKey(key: SeenKey, nowMonoMs: number): { standing: KeyStanding; finding: Finding | undefined };
+  /** To be called every second: finds what time alone brings, and forgets what is old. */
+  tick(nowMonoMs: number): readonly Finding[];
+  /** The loss of this hold was told by a sample already. */
+  hasToldLoss(owner: string): boolean;
+  holders(): readonly HolderCount[];
   size(): LedgerSize;
 }
 
-/** Makes an empty ledger. */
-export function createLedger(options: LedgerOptions): Ledger {
-  return new EventLedger(options.maxHolds);
-}
+/** About 400 bytes for each hold. */
+export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
+  maxHolds: 120_000,
+  maxEnded: 30_000,
+  maxProducers: 10_000,
+};
+
+/** A client that holds nothing and is silent for longer is forgotten. */
+const PRODUCER_IDLE_MS = 3_600_000;
+/** A silent client's holds are kept for so long beyond their leases, should it come back. */
+const KEEP_SILENT_MS = 600_000;
 
 const NOTHING: readonly Finding[] = Object.freeze([]);
 
-class EventLedger implements Ledger {
-  /** The fence of each hold that began and has not ended, for emitters that do not repeat it. */
-  readonly #fences: BoundedMap<string, number>;
-  readonly #reported: BoundedMap<string, true>;
+/** Makes an empty ledger. */
+export function createLedger(options: LedgerOptions): Ledger {
+  return new HoldLedger(options);
+}
 
-  constructor(maxHolds: number) {
-    this.#fences = new BoundedMap(maxHolds);
-    this.#reported = new BoundedMap(maxHolds);
+class HoldLedger implements Ledger {
+  readonly #store: string;
+  readonly #time = new AwakeTime();
+  readonly #evicted: Evicted = { holds: 0, ended: 0, producers: 0 };
+  readonly #servers = new ServerHistory();
+  readonly #table: HoldTable;
+  readonly #producers: ProducerTable;
+  readonly #overlaps: Overlaps;
+  readonly #ghosts: Ghosts;
+  /** The batch being taken, with what belongs to it. */
+  #batch: BatchFacts | undefined;
+  #producer: Producer | undefined;
+  #nowMs = 0;
+
+  constructor({ store, limits }: LedgerOptions) {
+    const all = { ...DEFAULT_LEDGER_LIMITS, ...limits };
+    this.#store = store;
+    this.#table = new HoldTable(all, this.#evicted);
+    this.#producers = new ProducerTable(all.maxProducers, (one, forRoom) => this.#forget(one, forRoom));
+    this.#overlaps = new Overlaps(store, this.#table, this.#servers);
+    this.#ghosts = new Ghosts(store, this.#table);
   }
 
-  observe(event: LockEvent, context: LedgerContext): readonly Finding[] {
-    if (event.kind === 'acquire') this.#begin(event);
+  applyEvent(event: LockEvent, batch: BatchFacts): readonly Finding[] {
+    const producer = this.#enter(batch);
+    const serverId = event.serverId ?? batch.serverId;
+    this.#servers.name(serverId, this.#nowMs);
+    switch (event.kind) {
+      case 'acquire':
+        return this.#acquired(event, producer, serverId);
+      case 'renew':
+        if (event.outcome === 'renewed') this.#renewed(event, producer, serverId);
+        break;
+      case 'check':
+        if (event.outcome === 'held') this.#held(event.owner, event.serverUs, serverId);
+        break;
+      case 'lost':
+        this.#lost(this.#holdOf(event, producer), event.loopDelayMs);
+        break;
+      case 'release':
+        return this.#released(event, producer, serverId);
+      case 'commit':
+      case 'fence':
+      case 'duplicate':
+        return NOTHING;
+      default:
+        return event satisfies never;
+    }
     const notOwned = readNotOwned(event);
-    const overlap = notOwned && this.#judge(notOwned, context);
-    if (event.kind === 'release') this.#fences.delete(holdKey(event.lock, event.owner));
-    return overlap ? [overlap] : NOTHING;
+    return notOwned ? this.#notOwned(notOwned, producer, serverId) : NOTHING;
+  }
+
+  applyHolds(holds: readonly ReportedHold[], complete: boolean, batch: BatchFacts): readonly Finding[] {
+    const producer = this.#enter(batch);
+    if (producer.late) return NOTHING;
+    const findings: Finding[] = [];
+    if (!producer.pendingSet) {
+      producer.pendingSet = new Set();
+      producer.pendingOrder = this.#table.lastOrder;
+    }
+    for (const hold of holds) {
+      producer.pendingSet.add(hold.owner);
+      this.#reported(hold, producer, hold.serverId ?? batch.serverId, findings);
+    }
+    if (complete) this.#completeSet(producer);
+    return findings;
+  }
+
+  heartbeat(batch: BatchFacts): readonly Finding[] {
+    const producer = this.#enter(batch);
+    this.#servers.name(batch.serverId, this.#nowMs);
+    if (batch.closing) {
+      producer.closed = true;
+      for (const hold of producer.listHolds()) {
+        hold.givenUp = true;
+        this.#end(hold);
+      }
+      return NOTHING;
+    }
+    if (producer.hasSilent && !producer.late) this.#wakeUp(producer);
+    const findings: Finding[] = [];
+    this.#ghosts.stillReported(producer, batch.serverId, findings);
+    return findings;
+  }
+
+  looked(looks: readonly HeldKeyLook[], nowMonoMs: number): readonly Finding[] {
+    this.#nowMs = this.#time.advance(nowMonoMs);
+    const findings: Finding[] = [];
+    for (const look of looks) {
+      if (look.serverId !== null) this.#servers.name(look.serverId, this.#nowMs);
+      if (look.state === 'gone') continue;
+      const { owner, leftMs, serverUs: seenUs } = look;
+      const expiresUs = leftMs === null ? null : seenUs + leftMs * 1000;
+      const zombie = findZombie(this.#store, { owner, leftMs, seenUs, expiresUs }, this.#table);
+      if (zombie) findings.push(zombie);
+    }
+    this.#ghosts.looked(looks, this.#nowMs);
+    return findings;
+  }
+
+  judgeKey(key: SeenKey, nowMonoMs: number): { standing: KeyStanding; finding: Finding | undefined } {
+    this.#nowMs = this.#time.advance(nowMonoMs);
+    const finding = findZombie(this.#store, key, this.#table);
+    return { standing: standingOf(key, this.#table, this.#nowMs), finding };
+  }
+
+  tick(nowMonoMs: number): readonly Finding[] {
+    this.#nowMs = this.#time.advance(nowMonoMs);
+    const findings: Finding[] = [];
+    for (const producer of this.#producers.values()) {
+      if (producer.holds) this.#lookForSilence(producer, findings);
+      else if (this.#nowMs - producer.heardMs > PRODUCER_IDLE_MS) this.#producers.forget(producer);
+    }
+    this.#overlaps.tick(this.#nowMs, findings);
+    this.#table.age(this.#nowMs);
+    return findings;
+  }
+
+  hasToldLoss(owner: string): boolean {
+    return this.#table.find(owner)?.toldLoss ?? false;
+  }
+
+  holders(): readonly HolderCount[] {
+    const counts = new Map<string, HolderCount>();
+    for (const { state, resource, producer } of this.#table.active.values()) {
+      if (state !== 'live') continue;
+      let count = counts.get(resource);
+      if (!count) {
+        count = { resource, holders: 0, unsure: 0 };
+        counts.set(resource, count);
+      }
+      count.holders += 1;
+      if (!producer.sure) count.unsure += 1;
+    }
+    return [...counts.values()];
   }
 
   size(): LedgerSize {
-    const evicted = this.#fences.evicted + this.#reported.evicted;
-    return { holds: this.#fences.size, reported: this.#reported.size, evicted };
+    const { active, endedCount, lockCount } = this.#table;
+    const evicted = { ...this.#evicted };
+    return {
+      holds: active.size,
+      ended: endedCount,
+      locks: lockCount,
+      producers: this.#producers.size,
+      evicted,
+    };
   }
 
-  #begin(event: LockEvent & { kind: 'acquire' }): void {
-    if (event.outcome !== 'acquired' || event.fence === undefined) return;
-    this.#fences.set(holdKey(event.lock, event.owner), event.fence);
+  /** The producer of a batch; the first call of a batch tells it that it was heard. */
+  #enter(batch: BatchFacts): Producer {
+    if (batch === this.#batch && this.#producer) return this.#producer;
+    this.#nowMs = this.#time.advance(batch.receivedMonoMs);
+    this.#batch = batch;
+    this.#producer = this.#producers.meet(batch, this.#nowMs);
+    return this.#producer;
   }
 
-  #judge(event: NotOwnedEvent, context: LedgerContext): Overlap | undefined {
-    if (event.latestFence === undefined) return undefined;
-    const key = holdKey(event.lock, event.owner);
-    const fence = event.fence ?? this.#fences.get(key);
-    if (fence === undefined || !provesOverlap(event, fence)) return undefined;
-    if (this.#reported.has(key)) return undefined;
-    this.#reported.set(key, true);
-    return describeOverlap(event, fence, event.latestFence, context);
+  #holdOf(facts: { lock: string; owner: string; resource: string }, producer: Producer): Hold {
+    return this.#table.find(facts.owner) ?? this.#table.add(facts, producer, this.#nowMs);
   }
-}
 
-/** A token is never shared and never reused, so lock and owner name one hold. Both have a fixed length. */
-function holdKey(lock: string, owner: string): string {
-  return lock + owner;
-}
+  #acquired(event: AcquireEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
+    if (event.outcome === 'unknown' && event.owner !== undefined) {
+      const { lock, owner, resource } = event;
+      const hold = this.#holdOf({ lock, owner, resource }, producer);
+      hold.leaseMs = event.leaseMs;
+      hold.leaseEndMs = this.#nowMs + event.leaseMs;
+      this.#table.end(hold);
+    }
+    if (event.outcome !== 'acquired') return NOTHING;
+    const hold = this.#holdOf(event, producer);
+    if (hold.state === 'unknown') hold.state = 'live';
+    if (hold.leaseMs === 0) hold.leaseMs = event.leaseMs;
+    if (hold.leaseEndMs === 0) hold.leaseEndMs = this.#nowMs + event.leaseMs;
+    return this.#granted(hold, event.fence, event.serverUs, serverId);
+  }
 
-function describeOverlap(
-  event: NotOwnedEvent,
-  fence: number,
-  latestFence: number,
-  context: LedgerContext,
-): Overlap {
-  return {
-    kind: 'overlap',
-    store: context.store,
-    resource: event.resource,
-    lock: event.lock,
-    owner: event.owner,
-    fence,
-    latestFence,
-    latestGrantUs: event.latestGrantUs,
-    settledUs: event.kind === 'release' ? event.settledUs : undefined,
-    serverId: event.serverId ?? context.serverId,
-    provenBy: event.kind,
-    atMs: event.atMs,
-  };
+  #granted(
+    hold: Hold,
+    fence: number | undefined,
+    grantUs: number | undefined,
+    serverId: string | undefined,
+    findings?: Finding[],
+  ): readonly Finding[] {
+    hold.fence ??= fence;
+    // Nothing to hold it against, as with most grants: the only one of its lock.
+    const alone = this.#table.youngestOf(hold.lock) === hold && hold.older === undefined;
+    if (grantUs === undefined || hold.grantUs !== undefined) return NOTHING;
+    hold.grantUs = grantUs;
+    hold.serverId = serverId;
+    hold.leaseEndUs ??= grantUs + hold.leaseMs * 1000;
+    if (alone) return NOTHING;
+    const found = findings ?? [];
+    findRegressions(this.#store, hold, this.#table, (one) => found.push(one));
+    this.#overlaps.compare(hold, this.#nowMs, found);
+    return found;
+  }
+
+  #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
+    const hold = this.#holdOf(event, producer);
+    if (hold.settled) return;
+    if (hold.state === 'ended' && !hold.givenUp) this.#table.revive(hold, producer);
+    if (hold.state !== 'lost') hold.state = 'live';
+    hold.fence ??= event.fence;
+    hold.leaseMs = event.leaseMs;
+    hold.leaseEndMs = this.#nowMs + event.leaseMs;
+    if (event.serverUs !== undefined && (hold.serverId ?? serverId) === serverId) {
+      hold.leaseEndUs = event.serverUs + event.leaseMs * 1000;
+    }
+    this.#ghosts.confirm(hold, event.serverUs, serverId);
+  }
+
+  #held(owner: string, serverUs: number | undefined, serverId: string | undefined): void {
+    const hold = this.#table.find(owner);
+    if (hold) this.#ghosts.confirm(hold, serverUs, serverId);
+  }
+
+  #lost(hold: Hold, loopDelayMs: number | undefined): void {
+    if (loopDelayMs !== undefined) hold.loopDelayMs = loopDelayMs;
+    if (hold.state !== 'ended') hold.state = 'lost';
+  }
+
+  /** The answer came while the work went on; of a release, after it had settled. */
+  #notOwned(event: NotOwnedEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
+    const hold = this.#holdOf(event, producer);
+    const findings: Finding[] = [];
+    if (event.kind !== 'release') {
+      this.#lost(hold, undefined);
+      this.#workedUntil(hold, event.serverUs, serverId);
+    }
+    this.#overlaps.answered(hold, event, serverId, this.#nowMs, findings);
+    if (event.kind !== 'release') this.#overlaps.compare(hold, this.#nowMs, findings);
+    return findings;
+  }
+
+  #workedUntil(hold: Hold, us: number | undefined, serverId: string | undefined): void {
+    if (us === undefined || serverId === undefined || hold.settled) return;
+    if (hold.workedServer === serverId && (hold.workedUntilUs ?? 0) > us) return;
+    hold.workedUntilUs = us;
+    hold.workedServer = serverId;
+  }
+
+  #released(event: ReleaseEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
+    const hold = this.#holdOf(event, producer);
+    hold.loopDelayMs = event.loopDelayMs;
+    hold.leaseMs = event.leaseMs;
+    hold.fence ??= event.fence;
+    hold.givenUp = true;
+    hold.releasedUs = event.serverUs;
+    if (event.settledUs !== undefined && serverId !== undefined) {
+      hold.workedUntilUs = event.settledUs;
+      hold.workedServer = serverId;
+      hold.endKnown = true;
+    }
+    hold.settled = true;
+    this.#end(hold);
+    const notOwned = readNotOwned(event);
+    const findings = notOwned ? [...this.#notOwned(notOwned, producer, serverId)] : [];
+    this.#overlaps.compare(hold, this.#nowMs, findings);
+    return findings;
+  }
+
+  #reported(
+    report: ReportedHold,
+    producer: Producer,
+    serverId: string | undefined,
+    findings: Finding[],
+  ): void {
+    const hold = this.#holdOf(report, producer);
+    if (hold.settled || hold.givenUp) return;
+    if (hold.state === 'ended') this.#table.revive(hold, producer);
+    if (hold.state !== 'lost') hold.state = report.leftMs > 0 ? 'live' : 'lost';
+    hold.leaseMs = report.leaseMs;
+    hold.leaseEndMs = this.#nowMs + report.leftMs;
+    this.#servers.name(serverId, this.#nowMs);
+    this.#granted(hold, report.fence, report.grantUs, serverId, findings);
+  }
+
+  /** What the set does not name has ended without a report. What became known since the set began is younger than it. */
+  #completeSet(producer: Producer): void {
+    const { pendingSet, pendingOrder } = producer;
+    for (const hold of producer.listHolds()) {
+      if (!pendingSet?.has(hold.owner) && hold.order <= pendingOrder) this.#end(hold);
+    }
+    producer.pendingSet = undefined;
+    producer.sure = true;
+  }
+
+  #end(hold: Hold): void {
+    this.#ghosts.clear(hold);
+    this.#table.end(hold);
+  }
+
+  #wakeUp(producer: Producer): void {
+    producer.hasSilent = false;
+    for (const hold of producer.listHolds()) if (hold.state === 'silent') hold.state = 'live';
+  }
+
+  #lookForSilence(producer: Producer, findings: Finding[]): void {
+    for (const hold of producer.listHolds()) {
+      if (this.#nowMs <= hold.leaseEndMs || !isSilent(hold, this.#nowMs)) continue;
+      if (this.#nowMs > Math.max(hold.leaseEndMs, producer.heardMs) + KEEP_SILENT_MS) this.#end(hold);
+      else if (hold.state === 'live') {
+        hold.state = 'silent';
+        producer.hasSilent = true;
+        if (!hold.toldAbandoned) findings.push(this.#abandon(hold));
+      }
+    }
+  }
+
+  #abandon(hold: Hold): Abandoned {
+    hold.toldAbandoned = true;
+    const { lock, resource } = hold;
+    const takenOver = this.#table.youngestOf(lock) !== hold;
+    return { kind: 'abandoned', store: this.#store, resource, lock, holder: partyOf(hold), takenOver };
+  }
+
+  #forget(producer: Producer, forRoom: boolean): void {
+    if (forRoom) this.#evicted.producers += 1;
+    for (const hold of producer.listHolds()) this.#end(hold);
+  }
 }

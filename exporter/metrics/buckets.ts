@@ -12,6 +12,9 @@ export const HOLD_SECONDS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800,
 ] as const;
 
+/** From a race of two clients to a holder that works on for a minute without its lock. */
+export const OVERLAP_SECONDS = [0.01, 0.1, 1, 10, 60] as const;
+
 /** Shares of a lease: dense around 1, where a lock begins to fail. */
 export const LEASE_RATIO = [
   0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.001, 1.05, 1.25, 1.5, 2, 3, 5, 10,

@@ -108,8 +108,8 @@ export const EVENT_FAMILIES = {
     type: 'counter',
     unit: 'count',
     labels: [...RESOURCE, 'detected_by'],
-    seeds: LOST_BY.map((by) => [by]),
-    help: 'Holds whose lease ended, or whose key became another\'s, while the work went on. Once per hold. detected_by="max_hold": the client gave it up on purpose.',
+    seeds: [...LOST_BY, 'sample'].map((by) => [by]),
+    help: 'Holds whose lease ended, or whose key became another\'s, while the work went on. Once per hold. detected_by="max_hold": the client gave it up on purpose; detected_by="sample": a look at Redis found it before the client did.',
   },
   overlaps_total: {
     ...EAGER,

@@ -121,6 +121,14 @@ export const EXPORTER_FAMILIES = {
     seeds: [['store'], ['resource']],
     help: 'Events, findings and sampled resources counted under "__other__" because there are too many distinct names.',
   },
+  exporter_ledger_evicted_total: {
+    ...OWN,
+    type: 'counter',
+    unit: 'count',
+    labels: ['table'],
+    seeds: [['holds'], ['ended'], ['producers'], ['timeline']],
+    help: 'What was forgotten for want of room: holds that are on, holds that ended and are kept for late reports, clients, entries of timelines. What rests on it is not found any more.',
+  },
   exporter_values_refused_total: {
     ...OWN_LAZY,
     type: 'counter',

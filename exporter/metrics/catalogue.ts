@@ -1,5 +1,6 @@
 import { EVENT_FAMILIES } from './catalogue-events.js';
 import { EXPORTER_FAMILIES } from './catalogue-exporter.js';
+import { HOT_FAMILIES, LEDGER_FAMILIES } from './catalogue-ledger.js';
 import { POLICY_FAMILIES } from './catalogue-policy.js';
 import { PROCESS_FAMILIES } from './catalogue-process.js';
 import { SAMPLE_FAMILIES } from './catalogue-sample.js';
@@ -12,6 +13,8 @@ import { type FamilySpec, specsOf } from './family-spec.js';
 export const CATALOGUE: readonly FamilySpec[] = [
   ...specsOf(EVENT_FAMILIES),
   ...specsOf(SAMPLE_FAMILIES),
+  ...specsOf(LEDGER_FAMILIES),
+  ...specsOf(HOT_FAMILIES),
   ...specsOf(POLICY_FAMILIES),
   ...specsOf(EXPORTER_FAMILIES),
   ...PROCESS_FAMILIES,

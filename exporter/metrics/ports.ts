@@ -2,10 +2,37 @@ import type { LockEvent } from '../../contract/event.js';
 import type { IngestCounters, IngestTotals } from './ingest-counters.js';
 
 /** What the ledger found, as far as it is counted. */
-export interface MetricFinding {
-  readonly kind: 'overlap';
-  readonly store: string;
+export type MetricFinding = { readonly store: string; readonly resource: string } & (
+  | {
+      readonly kind: 'overlap' | 'ghost_holder' | 'zombie_renewal' | 'abandoned' | 'fence_regression';
+    }
+  | { readonly kind: 'overlap_end'; readonly lengthMs: number }
+);
+
+/** Holders of one resource; `unsure` is a part of `holders`. */
+export interface HolderCount {
   readonly resource: string;
+  readonly holders: number;
+  readonly unsure: number;
+}
+
+/** Sampled keys of one resource whose owner is not a client that is heard of. */
+export interface KeyStandings {
+  readonly resource: string;
+  readonly foreign: number;
+  readonly orphans: number;
+}
+
+/** What a hot lock's series show. */
+export interface HotLockValues {
+  readonly resource: string;
+  /** Lock id. */
+  readonly lock: string;
+  readonly attempts: number;
+  readonly contendedRatio: number;
+  readonly busyRatio: number;
+  /** `null`: no hold ended. */
+  readonly meanHoldMs: number | null;
 }
 
 /** How the locks of a resource are judged: labels of `resource_info`, which rules join. */
@@ -22,8 +49,6 @@ export interface SampledResource {
   readonly resource: string;
   readonly keys: number;
   readonly withoutExpiry: number;
-  /** Left out when the sample did not look at owners. */
-  readonly foreign?: number;
   /** Wall time; left out when no key expires. */
   readonly earliestExpiryMs?: number;
   readonly latestExpiryMs?: number;
@@ -62,8 +87,14 @@ export interface Metrics {
   readonly contentType: string;
   /** Counts an accepted event. Not called for rejected and duplicate ones. */
   recordEvent(event: LockEvent, store: string): void;
-  /** Counts a finding. Called once per finding. */
+  /** Counts a finding. Called once per finding. A ghost holder counts as a loss too, found by a sample. */
   recordFinding(finding: MetricFinding): void;
+  /** Each puts what it is handed in the place of the store's last, in one synchronous turn. */
+  publishHolders(store: string, counts: readonly HolderCount[]): void;
+  publishStandings(store: string, standings: readonly KeyStandings[]): void;
+  publishHotLocks(store: string, locks: readonly HotLockValues[]): void;
+  /** Counts what the ledger forgot for want of room. */
+  countEvicted(table: 'holds' | 'ended' | 'producers' | 'timeline', count: number): void;
   /** Counts a request that a listener refused, for a reason of the contract's list or of the listener's own. */
   countRefusal(listener: 'metrics' | 'local', reason: string): void;
   /** Puts the sample in the place of the store's last one, in one synchronous turn, and sets `up` to 1. */

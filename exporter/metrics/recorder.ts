@@ -3,11 +3,13 @@ import type { Clock } from '../../contract/clock.js';
 import { DEFAULT_RESOURCE_CAP } from '../../contract/resource.js';
 import { EVENT_FAMILIES } from './catalogue-events.js';
 import { EXPORTER_FAMILIES } from './catalogue-exporter.js';
+import { HOT_FAMILIES, LEDGER_FAMILIES } from './catalogue-ledger.js';
 import { POLICY_FAMILIES } from './catalogue-policy.js';
 import { SAMPLE_FAMILIES } from './catalogue-sample.js';
 import { createFamilies, type FamilySettings } from './families.js';
 import { createIngestCounters, type ExporterFamilies } from './ingest-counters.js';
 import { BoundedNames } from './label-names.js';
+import { LedgerSeries } from './ledger-series.js';
 import { type PageParts, renderPage } from './page.js';
 import type { Metrics, ResourcePolicy } from './ports.js';
 import { createProcessRegistry } from './process-families.js';
@@ -59,7 +61,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const names = new BoundedNames(resourceCap, (label) => overflows.inc(label));
   const policies = createFamilies(POLICY_FAMILIES, settings);
   const info = createResourceInfo(policies, names, options.policies);
-  const table = new ResourceTable(events, names, info);
+  const ledger = createFamilies(LEDGER_FAMILIES, settings);
+  const hot = createFamilies(HOT_FAMILIES, settings);
+  const series = new LedgerSeries({ ledger, hot, foreignKeys: samples.foreign_keys }, names);
+  const evicted = new WordCounter(own.exporter_ledger_evicted_total);
+  const table = new ResourceTable(events, names, info, (fresh) => series.bear(fresh));
   const gauges = new SampledGauges(samples, names, info);
   const refused = {
     metrics: new WordCounter(own.exporter_requests_refused_total, ['metrics']),
@@ -67,7 +73,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
   const resources = own.exporter_resources.child([]);
   const page: PageParts = {
-    families: [events, samples, policies, own].flatMap((families) => Object.values(families)),
+    families: [events, samples, ledger, hot, policies, own].flatMap((families) => Object.values(families)),
     processRegistry: processMetrics ? createProcessRegistry() : undefined,
     onRenderError: (family) => renderErrors.inc(family),
   };
@@ -76,7 +82,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     counters: createIngestCounters(own),
     contentType: prometheusContentType,
     recordEvent: (event, store) => recordEvent(table.slot(store, event.resource), event, wallMs),
-    recordFinding: ({ store, resource }) => void table.slot(store, resource).overlaps.inc(),
+    recordFinding: (finding) => series.count(finding, table.slot(finding.store, finding.resource)),
+    publishHolders: (store, counts) => series.publishHolders(store, counts),
+    publishStandings: (store, standings) => series.publishStandings(store, standings),
+    publishHotLocks: (store, locks) => series.publishHotLocks(store, locks),
+    countEvicted: (tableName, count) => void evicted.inc(tableName, count),
     countRefusal: (listener, reason) => void refused[listener].inc(reason),
     publishSample: (sample) => gauges.publish(sample),
     withdrawSample: (store, reason) => gauges.withdraw(store, reason),

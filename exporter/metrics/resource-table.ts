@@ -1,4 +1,4 @@
-import type { BoundedNames } from './label-names.js';
+import type { BoundedNames, LabelNames } from './label-names.js';
 import type { ResourceInfo } from './resource-info.js';
 import { type EventFamilies, ResourceSlot } from './resource-slot.js';
 
@@ -8,11 +8,19 @@ export class ResourceTable {
   readonly #families: EventFamilies;
   readonly #names: BoundedNames;
   readonly #info: ResourceInfo;
+  readonly #onNew: (names: LabelNames) => void;
 
-  constructor(families: EventFamilies, names: BoundedNames, info: ResourceInfo) {
+  /** @param onNew called with each pair of names that gets a slot */
+  constructor(
+    families: EventFamilies,
+    names: BoundedNames,
+    info: ResourceInfo,
+    onNew: (names: LabelNames) => void,
+  ) {
     this.#families = families;
     this.#names = names;
     this.#info = info;
+    this.#onNew = onNew;
   }
 
   /** The slot of a resource, born with its first event. Beyond the caps: that of `__other__`. */
@@ -26,6 +34,7 @@ export class ResourceTable {
     const known = ofStore.get(names.resource);
     if (known !== undefined) return known;
     this.#info.show(names);
+    this.#onNew(names);
     const slot = new ResourceSlot(this.#families, names.store, names.resource);
     ofStore.set(names.resource, slot);
     return slot;

@@ -13,7 +13,6 @@ const MS_PER_SECOND = 1000;
 interface Totals {
   keys: number;
   withoutExpiry: number;
-  foreign?: number | undefined;
   earliestExpiryMs?: number | undefined;
   latestExpiryMs?: number | undefined;
   oldestHoldS?: number | undefined;
@@ -104,7 +103,6 @@ export class SampledGauges {
     };
     publish(families.keys, (of) => of.keys);
     publish(families.keys_without_expiry, (of) => of.withoutExpiry);
-    publish(families.foreign_keys, (of) => of.foreign);
     publish(families.earliest_expiry_timestamp_seconds, (of) => of.earliestExpiryMs, MS_PER_SECOND);
     publish(families.latest_expiry_timestamp_seconds, (of) => of.latestExpiryMs, MS_PER_SECOND);
     publish(families.oldest_hold_seconds, (of) => of.oldestHoldS);
@@ -155,7 +153,6 @@ function addUp(sofar: Totals, part: SampledResource): Totals {
   return {
     keys: sofar.keys + part.keys,
     withoutExpiry: sofar.withoutExpiry + part.withoutExpiry,
-    foreign: merge((a, b) => a + b, sofar.foreign, part.foreign),
     earliestExpiryMs: merge(Math.min, sofar.earliestExpiryMs, part.earliestExpiryMs),
     latestExpiryMs: merge(Math.max, sofar.latestExpiryMs, part.latestExpiryMs),
     oldestHoldS: merge(Math.max, sofar.oldestHoldS, part.oldestHoldS),

@@ -47,6 +47,7 @@ describe('a batch that is taken', () => {
       startedAtMs: 1_796_000_000_000,
       sentAtMs: 1_796_000_001_000,
       serverId: 'abc',
+      closing: false,
       receivedMonoMs: clock.monoMs(),
     });
     expect(heartbeats).toHaveLength(1);

@@ -1,15 +1,48 @@
 import { describe, expect, it } from 'vitest';
+import type { Hold } from '../../../../contract/batch.js';
 import type { LockEvent } from '../../../../contract/event.js';
-import { createLedger } from '../../../../exporter/ledger/ledger.js';
+import { HOLDS_PER_LOCK } from '../../../../exporter/ledger/hold-table.js';
+import type { HeldKeyLook } from '../../../../exporter/ledger/ports.js';
+import { kindsOf, LedgerBench } from './batches.js';
 import { acquired, check, HOLD, lost, release, renewal } from './events.js';
 
-const CONTEXT = { store: 'orders', serverId: 's1' };
+const B = { owner: 'bbbbbbbbbbbbbbbb', fence: 101 } as const;
+const RELEASED = { outcome: 'released', lost: false } as const;
 
-/** The findings of all events, told to a fresh ledger one after the other. */
-function findAll(events: readonly LockEvent[], maxHolds = 10) {
-  const ledger = createLedger({ maxHolds });
-  return events.flatMap((event) => ledger.observe(event, CONTEXT));
+/** The findings of all events, told by one client to a fresh ledger. */
+function findAll(events: readonly LockEvent[]) {
+  return new LedgerBench().send('producer-a', { events });
 }
+
+const gone: HeldKeyLook = {
+  lock: HOLD.lock,
+  resource: 'stock',
+  serverUs: 2_000_000,
+  serverId: 's1',
+  state: 'gone',
+};
+const there = (owner: string | null, serverUs = 2_000_000, leftMs = 1000): HeldKeyLook => ({
+  ...gone,
+  serverUs,
+  state: 'there',
+  owner,
+  leftMs,
+});
+const reported = (change: Partial<Hold> = {}): Hold => {
+  const { lock, owner, resource, fence } = HOLD;
+  return {
+    lock,
+    owner,
+    resource,
+    fence,
+    grantUs: 1_000_000,
+    leaseMs: 3000,
+    leftMs: 2000,
+    renewals: 0,
+    ...change,
+  };
+};
+const grant = (serverUs = 1_000_000, change = {}) => acquired({ serverUs, ...change });
 
 describe('an overlap is proven by a not-owned answer with a later fence', () => {
   it.each([
@@ -19,34 +52,31 @@ describe('an overlap is proven by a not-owned answer with a later fence', () => 
     ['a loss at maxHoldMs', lost({ by: 'max_hold', latestFence: 101 }), 'lost'],
     ['a release without times', release({ latestFence: 101 }), 'release'],
   ])('%s', (_, event, provenBy) => {
-    const found = findAll([event]);
-    expect(found).toEqual([
-      expect.objectContaining({ kind: 'overlap', fence: 100, latestFence: 101, provenBy }),
-    ]);
+    expect(findAll([event])).toEqual([expect.objectContaining({ kind: 'overlap', provenBy })]);
   });
 
-  it('the finding names store, lock, owner and the times of the server', () => {
-    const event = release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 9_000 });
-    expect(findAll([event])).toEqual([
-      {
-        kind: 'overlap',
-        store: 'orders',
-        resource: HOLD.resource,
-        lock: HOLD.lock,
-        owner: HOLD.owner,
-        fence: 100,
-        latestFence: 101,
-        latestGrantUs: 5_000,
-        settledUs: 9_000,
-        serverId: 's1',
-        provenBy: 'release',
-        atMs: HOLD.atMs,
-      },
-    ]);
-  });
-
-  it('the server named by the event wins over the batch’s', () => {
-    expect(findAll([renewal({ latestFence: 101, serverId: 's2' })])[0]?.serverId).toBe('s2');
+  it('the finding names both sides, the suspect window and its server', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-b', { events: [acquired({ ...B, serverUs: 5_000 })] });
+    const late = release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 9_000 });
+    expect(bench.send('producer-a', { events: [late] })[0]).toEqual({
+      kind: 'overlap',
+      store: 'orders',
+      resource: 'stock',
+      lock: HOLD.lock,
+      holder: expect.objectContaining({ owner: HOLD.owner, fence: 100, producer: 'producer-a', app: 'shop' }),
+      other: expect.objectContaining({
+        owner: B.owner,
+        fence: 101,
+        grantUs: 5_000,
+        instance: 'producer-b-host',
+      }),
+      serverId: 's1',
+      fromUs: 5_000,
+      untilUs: 9_000,
+      provenBy: 'release',
+      cause: 'slow_work',
+    });
   });
 });
 
@@ -61,27 +91,112 @@ describe('nothing is proven by', () => {
     ['an unknown release', release({ outcome: 'unknown', reason: 'connection', latestFence: 101 })],
     ['a loss found by the release, whose work had settled', lost({ by: 'release', latestFence: 101 })],
     ['a loss found by the local deadline', lost({ by: 'deadline' })],
+    [
+      'a release after which the lock was granted',
+      release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 5_000 }),
+    ],
+    ['a release with the time of the grant alone', release({ latestFence: 101, latestGrantUs: 9_000 })],
+    ['a release with the time of the settling alone', release({ latestFence: 101, settledUs: 5_000 })],
   ])('%s', (_, event) => {
     expect(findAll([event])).toEqual([]);
   });
 });
 
-describe('a release is judged by when the work settled', () => {
+describe('an overlap is proven by two reports', () => {
+  const first = [grant(1_000), release({ ...RELEASED, settledUs: 9_000, fence: undefined })];
+  const second = (grantUs: number, change = {}) => acquired({ ...B, serverUs: grantUs, ...change });
+
   it.each([
-    [4_999, 1],
-    [5_000, 0],
-    [5_001, 0],
-  ])('work settled at 5000, later grant at %i: %i overlap', (latestGrantUs, count) => {
-    expect(findAll([release({ latestFence: 101, latestGrantUs, settledUs: 5_000 })])).toHaveLength(count);
+    ['granted one µs before the work settled', 8_999, 1],
+    ['granted when the work settled', 9_000, 0],
+    ['granted after', 9_001, 0],
+    ['granted before the first', 500, 0],
+  ])('the other was %s', (_, grantUs, count) => {
+    const fence = grantUs < 1_000 ? 99 : 101;
+    const inOrder = [...first, second(grantUs, { fence })];
+    for (const events of [
+      inOrder,
+      inOrder.toReversed(),
+      [...first.toReversed(), second(grantUs, { fence })],
+    ]) {
+      const found = findAll(events).filter(({ kind }) => kind === 'overlap');
+      expect(found).toHaveLength(count);
+      if (count > 0)
+        expect(found[0]).toMatchObject({ provenBy: 'reports', holder: { owner: HOLD.owner }, fromUs: 8_999 });
+    }
   });
 
-  it.each([{ latestGrantUs: 9_000 }, { settledUs: 5_000 }])('one time alone proves nothing: %o', (time) => {
-    expect(findAll([release({ latestFence: 101, ...time })])).toEqual([]);
+  it.each([
+    ['of another server', { serverId: 's2' }],
+    ['whose fence says that the clock was set', { fence: 99 }],
+  ])('nothing by a grant %s', (_, change) => {
+    expect(kindsOf(findAll([...first, second(5_000, change)])).filter((kind) => kind === 'overlap')).toEqual(
+      [],
+    );
   });
 
-  it('a grant after the work settled stays harmless though a loss was found by that release', () => {
-    const late = { latestFence: 101, latestGrantUs: 9_000 };
-    expect(findAll([lost({ ...late, by: 'release' }), release({ ...late, settledUs: 5_000 })])).toEqual([]);
+  it('nothing where the server is not known, whose clock would be compared with any other', () => {
+    const bench = new LedgerBench();
+    expect(bench.send('producer-a', { events: [...first, second(5_000)], serverId: undefined })).toEqual([]);
+  });
+
+  it('across a failover by the fences, when the new server was first heard of after the first grant', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000)] });
+    bench.wait(1000);
+    bench.send('producer-b', { events: [second(50_000)], serverId: 's2' });
+    const found = bench.send('producer-a', { events: [release({ settledUs: 60_000 })], serverId: 's2' });
+    expect(found[0]).toMatchObject({
+      kind: 'overlap',
+      cause: 'server_changed',
+      fromUs: 50_000,
+      untilUs: 60_000,
+    });
+  });
+});
+
+describe('the length of an overlap', () => {
+  const overlap = () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000)] });
+    bench.send('producer-b', { events: [acquired({ ...B, serverUs: 5_000 })] });
+    return bench;
+  };
+  const endOfA = release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 9_000 });
+
+  it('ends when the holder settles, known once the other’s client is heard of after that', () => {
+    const bench = overlap();
+    expect(kindsOf(bench.send('producer-a', { events: [endOfA] }))).toEqual(['overlap']);
+    bench.wait(1000);
+    bench.send('producer-b');
+    expect(bench.wait(1000)).toEqual([]);
+    bench.send('producer-b');
+    expect(bench.wait(1000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 4, approximate: false }]);
+  });
+
+  it('ends when the other settles, in whatever order the two reports come', () => {
+    const endOfB = release({ ...B, ...RELEASED, settledUs: 7_000 });
+    for (const events of [
+      [endOfA, endOfB],
+      [endOfB, endOfA],
+    ]) {
+      const found = overlap().send('producer-a', { events });
+      expect(found.at(-1)).toMatchObject({ kind: 'overlap_end', lengthMs: 2, approximate: false });
+      expect(kindsOf(found)).toEqual(['overlap', 'overlap_end']);
+    }
+  });
+
+  it('is approximate when the other never reports here', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000), endOfA] });
+    expect(bench.wait(29_000)).toEqual([]);
+    expect(bench.wait(2_000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 4, approximate: true }]);
+  });
+
+  it('is not told when no end is known', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000), renewal({ latestFence: 101 })] });
+    expect(bench.wait(4_000_000).filter(({ kind }) => kind === 'overlap_end')).toEqual([]);
   });
 });
 
@@ -89,57 +204,364 @@ describe('an overlap is found once per hold', () => {
   it('renew, lost, check and release of one hold', () => {
     const later = { latestFence: 101 };
     const found = findAll([acquired(), renewal(later), lost(later), check(later), release(later)]);
-    expect(found.map((finding) => finding.provenBy)).toEqual(['renew']);
+    expect(found).toMatchObject([{ provenBy: 'renew' }]);
   });
 
   it('two holds of one lock are two', () => {
-    const other = { owner: 'bbbbbbbbbbbbbbbb', fence: 101, latestFence: 102 };
+    const other = { owner: B.owner, fence: 101, latestFence: 102 };
     expect(findAll([renewal({ latestFence: 101 }), renewal(other)])).toHaveLength(2);
   });
 
   it('also when a loss arrives after the release, in a batch that was late', () => {
     expect(findAll([release({ latestFence: 101 }), lost({ latestFence: 101 })])).toHaveLength(1);
   });
+
+  it('an emitter that tells the fence only with the grant has it remembered', () => {
+    const unfenced = renewal({ latestFence: 101, fence: undefined });
+    expect(findAll([acquired(), unfenced])).toHaveLength(1);
+    expect(findAll([unfenced])).toEqual([]);
+  });
 });
 
-describe('an emitter that tells the fence only with the grant', () => {
-  const unfenced = renewal({ latestFence: 101, fence: undefined });
+describe('the cause', () => {
+  const causeOf = (change: object, lease = {}) =>
+    findAll([
+      grant(1_000, lease),
+      release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 9_000_000, ...change }),
+    ])[0];
 
-  it('has it remembered', () => {
-    expect(findAll([acquired(), unfenced])).toHaveLength(1);
+  it.each([
+    [
+      'a pause, when the event loop stood still for much of the lease',
+      { loopDelayMs: 2000, latestGrantUs: 4_000_000 },
+      'pause',
+    ],
+    ['slow work, when it ran', { loopDelayMs: 20, latestGrantUs: 4_000_000 }, 'slow_work'],
+    [
+      'deleted, when the other was granted before the lease was over',
+      { latestGrantUs: 1_500_000 },
+      'deleted',
+    ],
+    ['another server', { serverId: 's2', latestGrantUs: 4_000_000 }, 'server_changed'],
+  ])('%s', (_, change, cause) => {
+    expect(causeOf(change)).toMatchObject({ kind: 'overlap', cause });
+  });
+});
+
+describe('who holds', () => {
+  it('a grant begins a hold, a release ends it', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect(bench.holders()).toEqual({ holders: 1, unsure: 0 });
+    bench.send('producer-a', { events: [release(RELEASED)] });
+    expect(bench.holders()).toEqual({ holders: 0, unsure: 0 });
   });
 
-  it('proves nothing when the grant was not seen', () => {
-    expect(findAll([unfenced])).toEqual([]);
-    expect(findAll([acquired({ owner: 'bbbbbbbbbbbbbbbb' }), unfenced])).toEqual([]);
+  it('a release that comes before its grant leaves nothing held', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [release(RELEASED), grant()] });
+    expect(bench.holders().holders).toBe(0);
   });
 
-  it('proves nothing after the hold’s release', () => {
-    expect(findAll([acquired(), release({ outcome: 'released', lost: false }), unfenced])).toEqual([]);
+  it('a lost hold is none', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(), lost({ by: 'deadline' })] });
+    expect(bench.holders().holders).toBe(0);
+  });
+
+  it('a full set replaces what was known, in parts as a whole', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.send('producer-a', { holds: [reported({ owner: B.owner })], more: true });
+    expect(bench.holders().holders).toBe(2);
+    bench.send('producer-a', { holds: [reported({ owner: 'cccccccccccccccc' })] });
+    expect(bench.holders().holders).toBe(2);
+  });
+
+  it('a grant that came while a set was on its way is not in it, and stays', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { holds: [reported({ owner: B.owner })], more: true });
+    bench.send('producer-a', { events: [grant()], holds: [] });
+    expect(bench.holders().holders).toBe(2);
+  });
+
+  it('a client first heard of late is unsure until its full set', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { gap: 7, events: [grant()] });
+    expect(bench.holders()).toEqual({ holders: 1, unsure: 1 });
+    bench.send('producer-a', { holds: [reported()] });
+    expect(bench.holders()).toEqual({ holders: 1, unsure: 0 });
+  });
+
+  it('a gap makes unsure, until the next full set', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.send('producer-a', { gap: 1 });
+    expect(bench.holders().unsure).toBe(1);
+    bench.send('producer-a', { holds: [] });
+    expect(bench.holders()).toEqual({ holders: 0, unsure: 0 });
+  });
+
+  it('a goodbye ends all, and is no abandonment', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()], closing: true });
+    expect(bench.holders().holders).toBe(0);
+    expect(bench.wait(60_000)).toEqual([]);
+  });
+});
+
+describe('a ghost holder', () => {
+  const suspect = (look: HeldKeyLook = gone) => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.wait(1000);
+    bench.look(look);
+    return bench;
+  };
+  const hear = (bench: LedgerBench, times: number, sent = {}) =>
+    Array.from({ length: times }, () => {
+      bench.wait(1000);
+      return bench.send('producer-a', sent);
+    }).flat();
+
+  it('is told when a batch that was surely built later still reports it', () => {
+    const bench = suspect();
+    expect(hear(bench, 2)).toEqual([]);
+    expect(hear(bench, 1)).toMatchObject([
+      { kind: 'ghost_holder', found: undefined, seenUs: 2_000_000, serverId: 's1', cause: 'deleted' },
+    ]);
+    expect(bench.ledger.hasToldLoss(HOLD.owner)).toBe(true);
+    expect(hear(bench, 9)).toEqual([]);
+    expect(bench.holders().holders).toBe(0);
+  });
+
+  it('is told with the one who has the key', () => {
+    expect(hear(suspect(there(B.owner)), 3)).toMatchObject([{ kind: 'ghost_holder', found: B.owner }]);
+  });
+
+  it.each([
+    ['the key is its own', there(HOLD.owner)],
+    ['the value could not be read', there(null)],
+    ['the look came before the grant', { ...gone, serverUs: 999_999 }],
+    ['the server that was looked at is not known', { ...gone, serverId: null }],
+  ])('is none when %s', (_, look) => {
+    expect(hear(suspect(look), 9)).toEqual([]);
+  });
+
+  it('is none when its client talks to another server than the one looked at', () => {
+    expect(hear(suspect(), 9, { serverId: 's2' })).toEqual([]);
+  });
+
+  it('is none when the release was under way while the look was taken', () => {
+    const bench = suspect();
+    expect([
+      ...hear(bench, 1),
+      ...bench.send('producer-a', { events: [release(RELEASED)] }),
+      ...hear(bench, 5),
+    ]).toEqual([]);
+  });
+
+  it('is none when the client told the loss first', () => {
+    expect(hear(suspect(), 1, { events: [lost({ by: 'deadline' })] })).toEqual([]);
+  });
+
+  it.each([
+    ['a renewal', renewal({ outcome: 'renewed', serverUs: 2_000_001 })],
+    ['a check', check({ outcome: 'held', serverUs: 2_000_001 })],
+  ])('is none when %s after the look found the lock its own', (_, event) => {
+    const bench = suspect();
+    bench.send('producer-a', { events: [event] });
+    expect(hear(bench, 9)).toEqual([]);
+  });
+
+  it('is none while the client is unsure', () => {
+    const bench = suspect();
+    bench.send('producer-a', { gap: 1 });
+    expect(hear(bench, 9)).toEqual([]);
+  });
+
+  it('after a failover is told only if the hold was reported before the look began', () => {
+    const other = { ...gone, serverId: 's2' };
+    const bench = suspect(other);
+    expect(hear(bench, 9, { serverId: 's2' })).toEqual([]);
+    bench.look(other);
+    expect(kindsOf(hear(bench, 3, { serverId: 's2' }))).toEqual(['ghost_holder']);
+  });
+});
+
+describe('a silent client', () => {
+  it('has abandoned its hold when it stays silent beyond the lease', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect(bench.wait(3000)).toEqual([]);
+    expect(bench.wait(3000)).toMatchObject([
+      { kind: 'abandoned', takenOver: false, holder: { owner: HOLD.owner } },
+    ]);
+    expect(bench.holders().holders).toBe(0);
+    expect(bench.wait(60_000)).toEqual([]);
+  });
+
+  it('has not while it is heard of, or while this process itself stood still', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    for (let at = 0; at < 9; at += 1) {
+      bench.wait(1000);
+      bench.send('producer-a');
+    }
+    bench.nowMs += 60_000;
+    expect(bench.ledger.tick(bench.nowMs)).toEqual([]);
+    expect(bench.holders().holders).toBe(1);
+  });
+
+  it('that comes back with work that intersects makes an overlap', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000)] });
+    bench.send('producer-b', { events: [acquired({ ...B, serverUs: 5_000 })] });
+    bench.wait(10_000);
+    expect(
+      kindsOf(
+        bench.send('producer-a', {
+          events: [release({ ...RELEASED, outcome: 'expired', settledUs: 9_000 })],
+        }),
+      ),
+    ).toEqual(['overlap']);
+  });
+
+  it('that only comes back holds again', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.wait(10_000);
+    bench.send('producer-a');
+    expect(bench.holders().holders).toBe(1);
+  });
+});
+
+describe('a sampled key', () => {
+  const key = (owner: string | null, seenUs = 2_000_000, expiresUs: number | null = 3_000_000) => ({
+    owner,
+    leftMs: 1000,
+    seenUs,
+    expiresUs,
+  });
+  const standing = (bench: LedgerBench, owner: string | null) =>
+    bench.ledger.judgeKey(key(owner), bench.nowMs).standing;
+
+  it('is foreign when its owner was never reported, held when it was, orphan when its client is silent', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect([standing(bench, B.owner), standing(bench, null), standing(bench, HOLD.owner)]).toEqual([
+      'foreign',
+      'foreign',
+      'held',
+    ]);
+    bench.wait(2000);
+    expect(standing(bench, HOLD.owner)).toBe('held');
+    bench.wait(1000);
+    expect(standing(bench, HOLD.owner)).toBe('orphan');
+  });
+
+  it('of an acquire with an unknown outcome is an orphan too', () => {
+    const bench = new LedgerBench();
+    const unknown = { ...acquired(), outcome: 'unknown', reason: 'connection' } as LockEvent;
+    bench.send('producer-a', { events: [unknown] });
+    expect(standing(bench, HOLD.owner)).toBe('held');
+    bench.wait(3000);
+    expect(standing(bench, HOLD.owner)).toBe('orphan');
+    expect(bench.holders().holders).toBe(0);
+  });
+
+  it('whose expiry rises again and again after the release is renewed by a zombie; the first rise is not told', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', {
+      events: [grant(), release({ ...RELEASED, outcome: 'error', reason: 'readonly', serverUs: 1_500_000 })],
+    });
+    const rises = [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000].map(
+      (us) => bench.ledger.judgeKey(key(HOLD.owner, us, us + 3_000_000), bench.nowMs).finding?.kind,
+    );
+    expect(rises).toEqual([undefined, undefined, undefined, 'zombie_renewal', 'zombie_renewal']);
+  });
+
+  it('whose owner has not given it up may be renewed', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    for (const us of [2, 3, 4, 5]) expect(bench.look(there(HOLD.owner, us * 1_000_000))).toEqual([]);
+  });
+
+  it('is watched after a goodbye without a release, too', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()], closing: true });
+    const found = [2, 3, 4].flatMap((us) => bench.look(there(HOLD.owner, us * 1_000_000)));
+    expect(kindsOf(found)).toEqual(['zombie_renewal']);
+  });
+});
+
+describe('a fence regression', () => {
+  const pair = (earlier: object, later: object) => [
+    grant(1_000, earlier),
+    acquired({ ...B, serverUs: 2_000, ...later }),
+  ];
+
+  it.each([
+    ['a lower fence', { fence: 100 }, { fence: 99 }, 1],
+    ['the same fence', { fence: 100 }, { fence: 100 }, 1],
+    ['a higher fence', { fence: 100 }, { fence: 101 }, 0],
+    ['no fence', { fence: 100 }, { fence: undefined }, 0],
+    ['another server', { fence: 100 }, { fence: 99, serverId: 's2' }, 0],
+  ])('a later grant with %s: %o %o', (_, earlier, later, count) => {
+    for (const events of [pair(earlier, later), pair(earlier, later).toReversed()]) {
+      expect(kindsOf(findAll(events)).filter((kind) => kind === 'fence_regression')).toHaveLength(count);
+    }
+  });
+
+  it('is none when the fences show that the clock was set back', () => {
+    const before = grant(2_000_000, { fence: 2_000_000 });
+    const after = acquired({ ...B, serverUs: 1_000_000, fence: 2_000_001 });
+    expect(findAll([before, after])).toEqual([]);
   });
 });
 
 describe('memory is bounded', () => {
   const owners = Array.from({ length: 5 }, (_, n) => n.toString(16).padStart(16, '0'));
+  const each = (make: (owner: string) => LockEvent[]) => owners.flatMap(make);
+  const lockOf = (owner: string) => ({ lock: owner, owner, resource: 'stock' });
 
   it('the oldest holds are forgotten first, and counted', () => {
-    const ledger = createLedger({ maxHolds: 3 });
-    for (const owner of owners) ledger.observe(acquired({ owner }), CONTEXT);
-    expect(ledger.size()).toEqual({ holds: 3, reported: 0, evicted: 2 });
+    const bench = new LedgerBench({ maxHolds: 3 });
+    bench.send('producer-a', { events: each((owner) => [acquired(lockOf(owner))]) });
+    expect(bench.ledger.size()).toMatchObject({ holds: 3, locks: 3, evicted: { holds: 2 } });
   });
 
-  it('the oldest reports are forgotten first, and counted', () => {
-    const ledger = createLedger({ maxHolds: 3 });
-    for (const owner of owners) ledger.observe(renewal({ owner, latestFence: 101 }), CONTEXT);
-    expect(ledger.size()).toEqual({ holds: 0, reported: 3, evicted: 2 });
+  it('so are ended holds', () => {
+    const bench = new LedgerBench({ maxEnded: 3 });
+    bench.send('producer-a', {
+      events: each((owner) => [acquired(lockOf(owner)), release({ ...lockOf(owner), ...RELEASED })]),
+    });
+    expect(bench.ledger.size()).toMatchObject({ holds: 0, ended: 3, evicted: { holds: 0, ended: 2 } });
   });
 
-  it('a released hold takes no room', () => {
-    const ledger = createLedger({ maxHolds: 3 });
-    for (const owner of owners) {
-      ledger.observe(acquired({ owner }), CONTEXT);
-      ledger.observe(release({ owner, outcome: 'released', lost: false }), CONTEXT);
+  it('and clients, with what they held', () => {
+    const bench = new LedgerBench({ maxProducers: 2 });
+    for (const owner of owners) bench.send(`producer-${owner}`, { events: [acquired(lockOf(owner))] });
+    expect(bench.ledger.size()).toMatchObject({ producers: 2, holds: 2, evicted: { producers: 3 } });
+  });
+
+  it('a busy lock remembers its last holds', () => {
+    const bench = new LedgerBench();
+    for (let n = 0; n < 50; n += 1) {
+      const owner = n.toString(16).padStart(16, '0');
+      bench.send('producer-a', { events: [acquired({ owner }), release({ owner, ...RELEASED })] });
     }
-    expect(ledger.size()).toEqual({ holds: 0, reported: 0, evicted: 0 });
+    expect(bench.ledger.size()).toMatchObject({
+      ended: HOLDS_PER_LOCK,
+      locks: 1,
+      evicted: { holds: 0, ended: 0 },
+    });
+  });
+
+  it('what ended long ago is forgotten without being counted', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(), release(RELEASED)] });
+    bench.wait(620_000);
+    expect(bench.ledger.size()).toMatchObject({ ended: 0, locks: 0, evicted: { ended: 0 } });
   });
 });

@@ -319,12 +319,18 @@ function fillWithEverything(metrics: Metrics): void {
         resource: 'stock',
         keys: 3,
         withoutExpiry: 1,
-        foreign: 1,
         earliestExpiryMs: 1_796_000_001_000,
         latestExpiryMs: 1_796_000_002_000,
         oldestHoldS: 4,
       },
     ],
   });
+  for (const kind of ['ghost_holder', 'zombie_renewal', 'abandoned', 'fence_regression'] as const)
+    metrics.recordFinding({ kind, store: 'default', resource: 'stock' });
+  metrics.recordFinding({ kind: 'overlap_end', store: 'default', resource: 'stock', lengthMs: 1500 });
+  metrics.publishHolders('default', [{ resource: 'stock', holders: 3, unsure: 1 }]);
+  metrics.publishStandings('default', [{ resource: 'stock', foreign: 2, orphans: 1 }]);
+  const hot = { attempts: 12, contendedRatio: 0.5, busyRatio: 0.75, meanHoldMs: 1500 };
+  metrics.publishHotLocks('default', [{ resource: 'stock', lock: 'ffffffffffffffff', ...hot }]);
   metrics.withdrawSample('replica', 'connection');
 }

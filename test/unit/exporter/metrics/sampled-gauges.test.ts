@@ -8,7 +8,6 @@ const STOCK: SampledResource = {
   resource: 'stock',
   keys: 3,
   withoutExpiry: 1,
-  foreign: 2,
   earliestExpiryMs: 1_796_000_001_000,
   latestExpiryMs: 1_796_000_002_500,
   oldestHoldS: 4.5,
@@ -77,7 +76,6 @@ describe('a published sample', () => {
       ...GOOD,
       'keys{resource="stock"}': 3,
       'keys_without_expiry{resource="stock"}': 1,
-      'foreign_keys{resource="stock"}': 2,
       'earliest_expiry_timestamp_seconds{resource="stock"}': 1_796_000_001,
       'latest_expiry_timestamp_seconds{resource="stock"}': 1_796_000_002.5,
       'oldest_hold_seconds{resource="stock"}': 4.5,
@@ -141,7 +139,6 @@ describe('a published sample', () => {
     expect(await sampled(metrics)).toMatchObject({
       'keys{resource="__other__"}': 7,
       'keys_without_expiry{resource="__other__"}': 2,
-      'foreign_keys{resource="__other__"}': 4,
       'earliest_expiry_timestamp_seconds{resource="__other__"}': 1_796_000_000.5,
       'latest_expiry_timestamp_seconds{resource="__other__"}': 1_796_000_002.5,
       'oldest_hold_seconds{resource="__other__"}': 9,

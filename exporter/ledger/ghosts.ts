@@ -1,0 +1,93 @@
+import { causeOf } from './cause.js';
+import type { Finding } from './finding.js';
+import { type Hold, partyOf } from './hold.js';
+import type { HoldTable } from './hold-table.js';
+import type { HeldKeyLook } from './ports.js';
+import type { Producer } from './producers.js';
+
+/**
+ * A release whose answer is under way looks like a ghost: the key is gone, and the client still reports the hold. So the
+ * client's word must be younger than the look by the time that commands usually may take.
+ */
+export const RELEASE_UNDER_WAY_MS = 1500;
+
+/** Finds holds whose client believes in them while Redis has lost them. */
+export class Ghosts {
+  readonly #store: string;
+  readonly #table: HoldTable;
+  readonly #suspects = new Set<Hold>();
+  #lastLookMs = Number.NEGATIVE_INFINITY;
+
+  constructor(store: string, table: HoldTable) {
+    this.#store = store;
+    this.#table = table;
+  }
+
+  /** Takes in one look at all held keys. */
+  looked(looks: readonly HeldKeyLook[], nowMs: number): void {
+    for (const look of looks) {
+      for (let hold = this.#table.youngestOf(look.lock); hold; hold = hold.older) {
+        if (hold.state === 'live') this.#compare(hold, look, nowMs);
+      }
+    }
+    this.#lastLookMs = nowMs;
+  }
+
+  /** Redis said that the lock is this hold's. */
+  confirm(hold: Hold, serverUs: number | undefined, serverId: string | undefined): void {
+    const { suspicion } = hold;
+    if (!suspicion || suspicion.serverId !== serverId || serverUs === undefined) return;
+    if (serverUs > suspicion.seenUs) this.clear(hold);
+  }
+
+  clear(hold: Hold): void {
+    hold.suspicion = undefined;
+    this.#suspects.delete(hold);
+  }
+
+  /** The producer's present batch still reports its holds. Those under suspicion long enough are ghosts. */
+  stillReported(producer: Producer, serverId: string | undefined, findings: Finding[]): void {
+    if (this.#suspects.size === 0 || !producer.sure || producer.late) return;
+    for (const hold of this.#suspects) {
+      if (hold.state !== 'live') this.clear(hold);
+      else if (hold.producer === producer) this.#judge(hold, serverId, findings);
+    }
+  }
+
+  #compare(hold: Hold, look: HeldKeyLook, nowMs: number): void {
+    const found = look.state === 'there' ? look.owner : undefined;
+    if (found === hold.owner) this.clear(hold);
+    if (found === hold.owner || found === null || look.serverId === null) return;
+    if (hold.suspicion?.serverId === look.serverId || !this.#isOlder(hold, look)) return;
+    const { serverId, serverUs: seenUs } = look;
+    hold.suspicion = { sinceMs: nowMs, seenUs, serverId, found };
+    this.#suspects.add(hold);
+  }
+
+  /** Whether the hold was granted before the look. Where the clocks cannot tell: it was reported before the look began. */
+  #isOlder(hold: Hold, look: HeldKeyLook): boolean {
+    if (hold.serverId === look.serverId && hold.grantUs !== undefined) return hold.grantUs < look.serverUs;
+    return hold.knownMs < this.#lastLookMs;
+  }
+
+  #judge(hold: Hold, serverId: string | undefined, findings: Finding[]): void {
+    const { suspicion, producer, lock, resource } = hold;
+    if (!suspicion || suspicion.serverId !== serverId) return;
+    if (producer.builtAfterMs < suspicion.sinceMs + RELEASE_UNDER_WAY_MS) return;
+    this.clear(hold);
+    hold.state = 'lost';
+    hold.toldLoss = true;
+    const { found, seenUs } = suspicion;
+    findings.push({
+      kind: 'ghost_holder',
+      store: this.#store,
+      resource,
+      lock,
+      holder: partyOf(hold),
+      found,
+      seenUs,
+      serverId: suspicion.serverId,
+      cause: causeOf(hold, seenUs, suspicion.serverId),
+    });
+  }
+}

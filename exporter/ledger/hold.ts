@@ -1,0 +1,99 @@
+import type { Party } from './finding.js';
+import type { Producer } from './producers.js';
+
+/**
+ * `live`: its client believes to hold. `lost`: the work goes on, but client or sample know that the lock is gone. `silent`: its
+ * client is silent beyond the lease. `unknown`: the acquire's outcome is not known. `ended`: the work settled, or nobody
+ * reports it any more.
+ */
+export type HoldState = 'live' | 'lost' | 'silent' | 'unknown' | 'ended';
+
+/** What a look on the master found in the place of a hold. */
+export interface Suspicion {
+  /** Awake time at which the look was told. */
+  readonly sinceMs: number;
+  readonly seenUs: number;
+  readonly serverId: string;
+  readonly found: string | undefined;
+}
+
+/** An overlap that was told and whose length is not. */
+export interface OpenOverlap {
+  /** The other's grant as it was told, by the clock of `serverId`. */
+  readonly fromUs: number | undefined;
+  readonly serverId: string | undefined;
+  /** Awake times at which it was told, and at which the holder's end became known. */
+  readonly toldMs: number;
+  endedMs: number | undefined;
+}
+
+/**
+ * One hold of one lock, merged from whatever order its reports come in. A token is never shared and never reused, so its
+ * digest names the hold. One plain object: there are a hundred thousand of them.
+ */
+export class Hold {
+  readonly lock: string;
+  readonly owner: string;
+  readonly resource: string;
+  producer: Producer;
+  state: HoldState = 'unknown';
+  /** Of the grant; both or neither. */
+  grantUs: number | undefined = undefined;
+  serverId: string | undefined = undefined;
+  fence: number | undefined = undefined;
+  leaseMs = 0;
+  /** Redis's clock at the end of the lease, as far as known, of `serverId`. */
+  leaseEndUs: number | undefined = undefined;
+  /** Awake time at which the lease is over at the latest: counted from the receipt. */
+  leaseEndMs = 0;
+  /** Awake time at which it became known. */
+  readonly knownMs: number;
+  /** Rises with each hold that becomes known. */
+  readonly order: number;
+  /** Redis's clock until which the work went on at least, of `workedServer`. */
+  workedUntilUs: number | undefined = undefined;
+  workedServer: string | undefined = undefined;
+  /** The work has settled. */
+  settled = false;
+  /** `workedUntilUs` is the end of the work, to one round trip, and not just a lower bound. */
+  endKnown = false;
+  /** Its owner said that it gives the lock back, or said goodbye. */
+  givenUp = false;
+  /** Redis's clock when it answered the release. */
+  releasedUs: number | undefined = undefined;
+  loopDelayMs: number | undefined = undefined;
+  /** What was told about it already. */
+  toldOverlap = false;
+  toldLoss = false;
+  toldAbandoned = false;
+  toldRegression = false;
+  suspicion: Suspicion | undefined = undefined;
+  open: OpenOverlap | undefined = undefined;
+  /** Expiry that the key was last seen with after the owner gave up, and how often it rose. */
+  expiresUs: number | undefined = undefined;
+  rises = 0;
+  /** Links of the lists that it stands in. */
+  older: Hold | undefined = undefined;
+  nextOfProducer: Hold | undefined = undefined;
+  previousOfProducer: Hold | undefined = undefined;
+
+  constructor(
+    facts: { lock: string; owner: string; resource: string },
+    producer: Producer,
+    knownMs: number,
+    order: number,
+  ) {
+    this.lock = facts.lock;
+    this.owner = facts.owner;
+    this.resource = facts.resource;
+    this.producer = producer;
+    this.knownMs = knownMs;
+    this.order = order;
+  }
+}
+
+/** The hold as a side of a finding. */
+export function partyOf({ owner, fence, grantUs, serverId, producer }: Hold): Party {
+  const { name, app, instance } = producer;
+  return { owner, fence, grantUs, serverId, producer: name, app, instance };
+}
