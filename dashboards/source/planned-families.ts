@@ -3,7 +3,6 @@ import type { Due } from './panel-source.js';
 
 const RESOURCE = ['store', 'resource'] as const;
 const LOCK = ['store', 'resource', 'lock'] as const;
-const SAMPLE = { source: 'sample', birth: 'eager', stability: 'stable' } as const;
 const BOTH = { source: 'both', birth: 'eager', stability: 'stable' } as const;
 const EVENTS = { source: 'events', birth: 'eager', stability: 'stable' } as const;
 
@@ -12,27 +11,6 @@ const EVENTS = { source: 'events', birth: 'eager', stability: 'stable' } as cons
  * this list against the catalogue: a family that has become real must leave it.
  */
 export const PLANNED_FAMILIES: FamilyTable = {
-  observed_released_total: {
-    ...SAMPLE,
-    type: 'counter',
-    unit: 'count',
-    labels: RESOURCE,
-    help: 'Foreign keys that went before their expiry.',
-  },
-  observed_expired_total: {
-    ...SAMPLE,
-    type: 'counter',
-    unit: 'count',
-    labels: RESOURCE,
-    help: 'Foreign keys that ended at their expiry.',
-  },
-  observed_handovers_total: {
-    ...SAMPLE,
-    type: 'counter',
-    unit: 'count',
-    labels: RESOURCE,
-    help: 'Keys that changed their owner between two samples.',
-  },
   holders: { ...BOTH, type: 'gauge', unit: 'count', labels: RESOURCE, help: 'Clients that believe to hold.' },
   unsure_holders: {
     ...BOTH,

@@ -282,7 +282,7 @@ function seen(): Section {
           { legend: 'without expiry', expr: sampled('keys_without_expiry') },
           { legend: 'foreign', expr: sampled('foreign_keys'), due: 'trouble' },
           { legend: 'holders', expr: sumBy([], family('holders')), due: onceReal('holders', 'load') },
-          { legend: 'orphans', expr: sampled('orphan_keys'), due: onceReal('orphan_keys', 'trouble') },
+          { legend: 'orphans', expr: sampled('orphan_keys'), due: onceReal('orphan_keys', 'load') },
         ],
       }),
       timeseries({
@@ -323,17 +323,14 @@ function seen(): Section {
           {
             legend: 'released before expiry',
             expr: sumBy([], sampledOnce(rate(family('observed_released_total')))),
-            due: onceReal('observed_released_total', 'load'),
           },
           {
             legend: 'ended at expiry',
             expr: sumBy([], sampledOnce(rate(family('observed_expired_total')))),
-            due: onceReal('observed_expired_total', 'load'),
           },
           {
             legend: 'handovers',
             expr: sumBy([], sampledOnce(rate(family('observed_handovers_total')))),
-            due: onceReal('observed_handovers_total', 'load'),
           },
         ],
       }),

@@ -30,22 +30,24 @@ function faults(dashboards: readonly object[]): string[] {
 }
 
 describe('the shipped JSON is what Grafana publishes types for', () => {
-  it('has no fault, and each broken copy has one', () => {
+  it('has no fault', () => {
     const good = shippedDashboards();
     expect(good.length).toBe(4);
     expect(faults(good)).toEqual([]);
   }, 60_000);
 
-  it('faults are found', () => {
+  it('a fault in a copy is found out', () => {
     const broken = (change: object): object =>
       ({ ...anyDashboard(), ...change }) satisfies Partial<ClassicDashboard>;
-    expect(faults([broken({ schemaVersion: '39' })]).join()).toContain(
-      "'string' is not assignable to type 'number'",
-    );
-    expect(faults([broken({ refreshEvery: '30s' })]).join()).toContain('refreshEvery');
-    expect(faults([panelWith({ type: 'graph' })]).join()).toContain('graph');
-    expect(
-      faults([panelWith({ options: { legend: { calcs: [], placement: 'top', showLegend: true } } })]).join(),
-    ).toContain('top');
+    const legend = { calcs: [], placement: 'top', showLegend: true };
+    // In one program: each costs seconds.
+    const found = faults([
+      broken({ schemaVersion: '39' }),
+      broken({ refreshEvery: '30s' }),
+      panelWith({ type: 'graph' }),
+      panelWith({ options: { legend } }),
+    ]).join('\n');
+    for (const part of ["'string' is not assignable to type 'number'", 'refreshEvery', '"graph"', '"top"'])
+      expect(found).toContain(part);
   }, 60_000);
 });
