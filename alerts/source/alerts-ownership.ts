@@ -71,7 +71,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       severity: 'warning',
       expr: happened('ghost_holders_total'),
       summary: 'A client believes it holds a Redis lock that Redis no longer gives it',
-      says: `about {{ $value | printf "%.0f" }} holds ${within} were reported as live although Redis holds no such key, or another's. The client does not know yet: its work goes on unprotected.`,
+      says: `about {{ $value | printf "%.0f" }} holds ${within} were reported as live although Redis holds no such key, or one of another. The client does not know yet: its work goes on unprotected.`,
       seenBy: 'redis_lock_ghost_holders_total',
     },
     {
@@ -79,8 +79,8 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       name: 'AbandonedTakenOver',
       severity: 'warning',
       expr: happened('abandoned_total'),
-      summary: 'A silent holder of a Redis lock was replaced',
-      says: `about {{ $value | printf "%.0f" }} holders ${within} fell silent beyond the end of their lease, and another was granted the lock. If one of them still works, this is an overlap that nobody can prove yet.`,
+      summary: 'A holder of a Redis lock fell silent and may have been replaced',
+      says: `about {{ $value | printf "%.0f" }} holders ${within} fell silent and stayed so beyond the end of their lease. Whoever is granted the lock now may share it with a client that still works: an overlap that nobody can prove yet.`,
       seenBy: 'redis_lock_abandoned_total',
     },
     {

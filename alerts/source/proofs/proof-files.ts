@@ -9,6 +9,7 @@ import {
   withoutTraffic,
   withRestart,
 } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
 
 /** Where the shipped rules say pages and dashboards are. */
@@ -55,6 +56,7 @@ export function proofFile(proof: Proof, summary: string): string {
     ...Object.entries(proof.alsoFires ?? {}).map(([name, lines]) =>
       onLabels(proof, `fires: ${name}`, lines, [proof.firesAt]),
     ),
+    ...ordinaryPolicy(proof),
     ...gap(proof),
     ...restart(proof),
     ...withoutCluster(proof),
@@ -144,6 +146,14 @@ function onLabels(proof: Proof, name: string, lines: readonly Line[], minutes: r
   };
 }
 
+/** Policies that ask for nothing special change nothing. */
+function ordinaryPolicy(proof: Proof): object[] {
+  const about = proof.scope === 'resource' || proof.scope === 'store';
+  if (!about || proof.lines.some(({ metric }) => metric === 'redis_lock_resource_info')) return [];
+  const lines = [...proof.lines, policyLine({})];
+  return [onLabels(proof, 'fires: a resource with an ordinary policy', lines, [proof.firesAt])];
+}
+
 function gap(proof: Proof): object[] {
   if (proof.skip?.gap !== undefined) return [];
   if (proof.labels.signal === 'event') {
@@ -184,7 +194,7 @@ function quiet(proof: Proof): object[] {
   return [silent(proof, 'silent: no traffic', proof.lines.map(withoutTraffic))];
 }
 
-const LOOKS = [ONSET - 10, ONSET, ONSET + 5, 90, 100, 110, 125, MINUTES - 1];
+const LOOKS = [ONSET - 10, ONSET, ONSET + 5, 90, 100, 110, 118, 125, MINUTES - 1];
 
 function silent(
   proof: Proof,

@@ -1,6 +1,6 @@
 import { AT_RESOURCE, counter, fault, histogram, type Line } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
-import { policyLine } from './proofs-ownership.js';
 
 const FAILURES = 'redis_lock_acquire_failures_total';
 
@@ -102,6 +102,10 @@ export const ACQUIRE_PROOFS: readonly Proof[] = [
     says: '51.22% of the attempts found the lock held by another.',
     silent: {
       'every second attempt': contention(100, 1),
+      'Redis fails, nobody else holds the lock': [
+        ...calls(100, 95, undefined, 'wait', 'connection'),
+        counter('redis_lock_acquire_retries_total', AT_RESOURCE, () => 0),
+      ],
       'all of 19 calls in the window': contention(1.266, 5),
       'leader election': [...contention(100, 20), policyLine({ kind: 'leader' })],
       'a cron lock': [...contention(100, 20), policyLine({ kind: 'cron' })],

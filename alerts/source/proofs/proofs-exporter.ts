@@ -1,6 +1,6 @@
-import { AT_RESOURCE, AT_STORE, counter, fault, gauge, type Line, ONSET, once, TARGET } from './lines.js';
+import { AT_RESOURCE, counter, fault, gauge, type Line, ONSET, once, TARGET } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
-import { policyLine } from './proofs-ownership.js';
 
 const WARNING = { severity: 'warning', page: 'false', signal: 'state' };
 
@@ -166,14 +166,4 @@ function exporterAbsent(): Proof {
       cluster: 'absent keeps only the labels it asks for',
     },
   };
-}
-
-/** For the near misses: a store that is sampled well. */
-export function goodSamples(): Line[] {
-  return [
-    gauge('up', TARGET, () => 1),
-    gauge('redis_lock_up', { ...AT_STORE, reason: 'ok' }, () => 1),
-    gauge('redis_lock_sample_timestamp_seconds', AT_STORE, (now) => now * 60),
-    gauge('redis_lock_sample_truncated', AT_STORE, () => 0),
-  ];
 }

@@ -10,8 +10,8 @@ import {
   once,
   TARGET,
 } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
-import { policyLine } from './proofs-ownership.js';
 
 const FIXED = { ...AT_RESOURCE, renewed: 'false' };
 

@@ -1,13 +1,8 @@
-import { AT_RESOURCE, AT_STORE, counter, fault, gauge, type Line, ONSET, once } from './lines.js';
+import { AT_RESOURCE, AT_STORE, counter, fault, type Line, ONSET, once } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
 
-const NO_PAGE = { kind: 'mutex', page: 'false', expiry: 'optional', events: 'expected' };
-
-/** The policy of a resource, as the exporter shows it. */
-export function policyLine(labels: Readonly<Record<string, string>>, resource = 'stock'): Line {
-  const policy = { kind: 'mutex', page: 'true', expiry: 'unset', events: 'expected', ...labels };
-  return gauge('redis_lock_resource_info', { ...AT_STORE, resource, ...policy }, () => 1);
-}
+const NO_PAGE = { page: 'false' };
 
 /** Alerts on events: one increment in one minute, after an hour without any. */
 export const OWNERSHIP_PROOFS: readonly Proof[] = [
@@ -68,13 +63,13 @@ export const OWNERSHIP_PROOFS: readonly Proof[] = [
     alert: 'GhostHolder',
     counter: 'redis_lock_ghost_holders_total',
     labels: { severity: 'warning', page: 'false', subject: 'ownership' },
-    says: "about 1 holds within 15m were reported as live although Redis holds no such key, or another's. The client does not know yet: its work goes on unprotected.",
+    says: 'about 1 holds within 15m were reported as live although Redis holds no such key, or one of another. The client does not know yet: its work goes on unprotected.',
   }),
   event({
     alert: 'AbandonedTakenOver',
     counter: 'redis_lock_abandoned_total',
     labels: { severity: 'warning', page: 'false', subject: 'ownership' },
-    says: 'about 1 holders within 15m fell silent beyond the end of their lease, and another was granted the lock. If one of them still works, this is an overlap that nobody can prove yet.',
+    says: 'about 1 holders within 15m fell silent and stayed so beyond the end of their lease. Whoever is granted the lock now may share it with a client that still works: an overlap that nobody can prove yet.',
   }),
   event({
     alert: 'FenceRejections',
@@ -83,6 +78,11 @@ export const OWNERSHIP_PROOFS: readonly Proof[] = [
     says: 'about 1 writes within 15m were refused because a later fence had been seen. The data is safe; the lock in front of it is not.',
   }),
 ];
+
+/** The line of an exporter that went away 25 minutes before the onset. */
+function goneEarly(line: Line): Line {
+  return { ...line, values: line.values.map((value, now) => (now <= ONSET - 25 ? value : '_')) };
+}
 
 interface EventCase extends Pick<Proof, 'alert' | 'labels' | 'says'> {
   variant?: string;
@@ -119,6 +119,9 @@ function event(given: EventCase): Proof {
     },
     alsoFires: {
       'the exporter counted five before': [line((minute) => (minute === 1 ? 5 : once()(minute))), ...policy],
+      ...(policy.length === 0
+        ? {}
+        : { 'its policy was last seen 25 minutes ago': [line(once()), ...policy.map(goneEarly)] }),
     },
   };
 }

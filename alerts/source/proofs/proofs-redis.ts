@@ -1,6 +1,6 @@
 import { AT_RESOURCE, AT_STORE, counter, fault, gauge, type Line, ONSET } from './lines.js';
+import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
-import { policyLine } from './proofs-ownership.js';
 
 const WARNING = { severity: 'warning', page: 'false', signal: 'state' };
 const SECOND = { instance: '10.0.0.2:9722' };
@@ -193,12 +193,21 @@ function withoutExpiry(): Proof[] {
   return [
     {
       ...common,
-      why: 'One key without expiry from minute 70 on, in a resource without a policy.',
+      why: 'One key without expiry from minute 70 on, in a resource without a foreign key.',
       labels: { ...WARNING, subject: 'expiry' },
-      says: '1 keys have no expiry. If that is meant, set `expiry: optional` for the resource.',
+      says: 'at least 1 keys of reporting clients have no expiry.',
+      alsoFires: {
+        'one more key without expiry than foreign keys': [
+          endless(fault(5, 6)),
+          gauge('redis_lock_foreign_keys', AT_RESOURCE, () => 5),
+        ],
+      },
       silent: {
         'for three minutes': [endless(fault(0, 1, 73))],
-        'a resource whose locks may live for ever': [endless(() => 5), policyLine({ expiry: 'optional' })],
+        'as many foreign keys: they may be meant to live for ever': [
+          endless(() => 5),
+          gauge('redis_lock_foreign_keys', AT_RESOURCE, () => 5),
+        ],
       },
     },
     required('true'),
