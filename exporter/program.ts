@@ -1,4 +1,5 @@
 import { systemClock } from '../contract/clock.js';
+import { askExporter } from './cli/ask-exporter.js';
 import { run } from './cli/run.js';
 import { readVersion } from './cli/version.js';
 import { startExporter } from './main.js';
@@ -31,6 +32,7 @@ export function runProgram(): Promise<number> {
     writeError: (text) => void process.stderr.write(text),
     start: (settings, log) =>
       startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile }),
+    ask: askExporter,
     untilAsked: () => untilSignal(() => clock.monoMs()),
   });
 }

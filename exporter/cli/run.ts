@@ -5,6 +5,7 @@ import { type ConfigSources, loadConfig, readAction } from '../config/load-confi
 import { printConfig } from '../config/print-config.js';
 import type { Settings } from '../config/settings.js';
 import { createLog, type Log } from './log.js';
+import { type AskExporter, printTimeline } from './timeline-command.js';
 
 /** A started exporter, as far as the command line knows it. */
 export interface Stoppable {
@@ -20,6 +21,8 @@ export interface CliTools extends ConfigSources {
   readonly start: (settings: Settings, log: Log) => Promise<Stoppable>;
   /** Resolves with the signal's name when the process is asked to end. */
   readonly untilAsked: () => Promise<string>;
+  /** Asks a running exporter, for commands that print what it knows. */
+  readonly ask: AskExporter;
 }
 
 /** Exit statuses. `config` is the customary one for wrong usage. */
@@ -27,6 +30,7 @@ const EXIT = { ok: 0, failed: 1, config: 2 } as const;
 
 /** Does what the command line asks for, and resolves with the exit status when that is done. */
 export async function run(tools: CliTools): Promise<number> {
+  if (tools.argv[0] === 'timeline') return await printTimeline(tools.argv.slice(1), tools);
   const action = readAction(tools.argv);
   if (action === 'help') return say(tools, helpText());
   if (action === 'version') return say(tools, `redis-lock-exporter ${tools.version}\n`);

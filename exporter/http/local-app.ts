@@ -2,7 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Request, Response } from 'express';
 import { type Answer, EVENTS_PATH, MAX_BODY_BYTES, type Refusal } from '../../contract/batch.js';
 import { type EntryRefusal, judgeRequest, type TokenSource } from './guard.js';
-import { type AppSurroundings, closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
+import { closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
+import { addLockRoutes, type LockRouteOptions } from './lock-routes.js';
 import { type LocksQuery, readLocksQuery } from './locks-query.js';
 import { type BodyRefusal, readJsonBody } from './read-body.js';
 import { type RefusalNote, sendJson, sendRefusal } from './refusal.js';
@@ -23,7 +24,7 @@ export type TransportResult =
   | 'internal';
 
 /** What the local listener serves. */
-export interface LocalAppOptions extends AppSurroundings {
+export interface LocalAppOptions extends LockRouteOptions {
   /** Takes what a body said in JSON. Not called for a request that was refused. Must not throw. */
   receiveBatch(body: unknown): BatchResponse;
   /** What `/api/v1/status` shows, as a JSON value. */
@@ -69,6 +70,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
   app.get('/api/v1/status', async (_request, response) => sendJson(response, 200, await options.status()));
   app.get('/api/v1/locks', (request, response) => sendLocks(request, response, options));
   app.all(['/api/v1/status', '/api/v1/locks'], refuseMethod('GET, HEAD', options));
+  addLockRoutes(app, options);
   closeApp(app, options);
   return app;
 }

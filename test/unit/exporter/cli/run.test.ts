@@ -31,6 +31,7 @@ async function runWith(argv: string[], tools: Partial<CliTools> = {}) {
       };
     },
     untilAsked: async () => 'SIGTERM',
+    ask: async () => ({ status: 200, text: '{}' }),
     ...tools,
   });
   return { status, out, error, started, stopped };
