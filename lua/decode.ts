@@ -17,29 +17,35 @@ const NO_EXPIRY = -1;
 const VANISHED = -2;
 const MOVED = -3;
 
+const MAX_DIGITS = 16;
+/** Number of parts of a sample's reply. */
+const SAMPLE_PARTS = 6;
+/** Character codes. */
+const ZERO = 48;
+const DASH = 45;
+const SPACE = 32;
+
 /** How to read each status word's fields: the words here, in the script and in its header are the same (a test compares). */
 export type Decoders<Reply extends { word: string }> = Record<Reply['word'], (fields: Fields) => Reply>;
 
-const held = (fields: Fields): Held => {
-  const [serverUs, leftMs] = fields.take(2);
-  return { word: 'held', serverUs: fields.whole(serverUs), leftMs: fields.wholeOrNone(leftMs) };
-};
+const held = (fields: Fields): Held => ({
+  word: 'held',
+  serverUs: fields.whole(),
+  leftMs: fields.wholeOrNone(),
+});
 
 const wrongType = (fields: Fields): WrongType => {
-  const [of] = fields.take(1);
+  const of = fields.word();
   if (of !== 'lock' && of !== 'fence') throw fields.fault();
   return { word: 'wrong_type', of };
 };
 
-const notOwned = (word: NotOwned['word'], fields: Fields): NotOwned => {
-  const [serverUs, latestFence, latestGrantUs] = fields.take(3);
-  return {
-    word,
-    serverUs: fields.whole(serverUs),
-    latestFence: fields.wholeOrNone(latestFence),
-    latestGrantUs: fields.wholeOrNone(latestGrantUs),
-  };
-};
+const notOwned = (word: NotOwned['word'], fields: Fields): NotOwned => ({
+  word,
+  serverUs: fields.whole(),
+  latestFence: fields.wholeOrNone(),
+  latestGrantUs: fields.wholeOrNone(),
+});
 
 const sharedByHolders = {
   expired: (fields: Fields) => notOwned('expired', fields),
@@ -48,31 +54,25 @@ const sharedByHolders = {
 };
 
 export const ACQUIRE_DECODERS: Decoders<AcquireReply> = {
-  granted: (fields) => {
-    const [serverUs, fence] = fields.take(2);
-    return { word: 'granted', serverUs: fields.whole(serverUs), fence: fields.wholeOrNone(fence) };
-  },
-  own: (fields) => {
-    const [serverUs, fence, grantUs, leftMs] = fields.take(4);
-    return {
-      word: 'own',
-      serverUs: fields.whole(serverUs),
-      fence: fields.wholeOrNone(fence),
-      grantUs: fields.wholeOrNone(grantUs),
-      leftMs: fields.wholeOrNone(leftMs),
-    };
-  },
+  granted: (fields) => ({ word: 'granted', serverUs: fields.whole(), fence: fields.wholeOrNone() }),
+  own: (fields) => ({
+    word: 'own',
+    serverUs: fields.whole(),
+    fence: fields.wholeOrNone(),
+    grantUs: fields.wholeOrNone(),
+    leftMs: fields.wholeOrNone(),
+  }),
   held,
   wrong_type: wrongType,
 };
 
 export const RENEW_DECODERS: Decoders<RenewReply> = {
-  renewed: (fields) => ({ word: 'renewed', serverUs: fields.onlyWhole() }),
+  renewed: (fields) => ({ word: 'renewed', serverUs: fields.whole() }),
   ...sharedByHolders,
 };
 
 export const RELEASE_DECODERS: Decoders<ReleaseReply> = {
-  released: (fields) => ({ word: 'released', serverUs: fields.onlyWhole() }),
+  released: (fields) => ({ word: 'released', serverUs: fields.whole() }),
   ...sharedByHolders,
 };
 
@@ -109,48 +109,77 @@ export function decodeCheck(reply: unknown): CheckReply {
 export function decodeSample(reply: unknown): SampleReply {
   if (!Array.isArray(reply))
     return decode<never>('sample', {}, Buffer.isBuffer(reply) ? latin1(reply) : reply);
-  const fields = new Fields('sample', reply);
-  const [word, cursor, serverUs, names, lefts, owners] = fields.take(6);
-  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw fields.fault();
+  if (reply.length !== SAMPLE_PARTS) throw fault('sample');
+  const [word, cursor, serverUs, names, lefts, owners] = reply;
+  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw fault('sample');
   const cursorDigits = latin1(cursor);
-  if (!/^\d{1,20}$/.test(cursorDigits)) throw fields.fault();
-  const sample = { cursor: cursorDigits, serverUs: fields.whole(latin1(serverUs)), vanished: 0, moved: 0 };
-  return { ...sample, ...readKeys(fields, names, lefts, latin1(owners)) };
+  if (!/^\d{1,20}$/.test(cursorDigits)) throw fault('sample');
+  const clock = new Fields('sample', latin1(serverUs));
+  const sample = { cursor: cursorDigits, serverUs: clock.whole(), vanished: 0, moved: 0 };
+  clock.end();
+  return { ...sample, ...readKeys(names, lefts, latin1(owners)) };
 }
 
-/** The fields of one reply, and how to refuse them. */
+/**
+ * The words of one reply, read from the left, and how to refuse them. Nothing is split or copied: each lock reads two
+ * replies this way.
+ */
 class Fields {
   readonly #script: string;
-  readonly #words: readonly unknown[];
+  readonly #text: string;
+  #at = 0;
 
-  constructor(script: string, words: readonly unknown[]) {
+  constructor(script: string, text: string) {
     this.#script = script;
-    this.#words = words;
+    this.#text = text;
   }
 
-  take(count: number): readonly unknown[] {
-    if (this.#words.length !== count) throw this.fault();
-    return this.#words;
+  /** The next word. @throws RedisLockError `bad_reply` when there is none */
+  word(): string {
+    if (this.#at > this.#text.length) throw this.fault();
+    const space = this.#text.indexOf(' ', this.#at);
+    const end = space < 0 ? this.#text.length : space;
+    const word = this.#text.slice(this.#at, end);
+    this.#at = end + 1;
+    return word;
   }
 
-  whole(field: unknown): number {
-    const value = typeof field === 'string' && /^\d{1,16}$/.test(field) ? Number(field) : Number.NaN;
-    if (!Number.isSafeInteger(value)) throw this.fault();
+  /** The next word as a number of 1 to 16 digits. By hand: a regular expression and Number() take twice the time. */
+  whole(): number {
+    const text = this.#text;
+    const from = this.#at;
+    let value = 0;
+    let at = from;
+    for (; at < text.length; at += 1) {
+      const digit = text.charCodeAt(at) - ZERO;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+    }
+    const isWhole = at > from && at - from <= MAX_DIGITS && Number.isSafeInteger(value);
+    if (!isWhole || (at < text.length && text.charCodeAt(at) !== SPACE)) throw this.fault();
+    this.#at = at + 1;
     return value;
   }
 
-  wholeOrNone(field: unknown): number | null {
-    return field === '-' ? null : this.whole(field);
+  wholeOrNone(): number | null {
+    if (this.#text.charCodeAt(this.#at) !== DASH) return this.whole();
+    if (this.word() !== '-') throw this.fault();
+    return null;
   }
 
-  onlyWhole(): number {
-    return this.whole(this.take(1)[0]);
+  /** @throws RedisLockError `bad_reply` when words are left */
+  end(): void {
+    if (this.#at <= this.#text.length) throw this.fault();
   }
 
-  /** The words themselves stay out of the message. */
   fault(): RedisLockError {
-    return new RedisLockError('bad_reply', `The script ${this.#script} answered something unknown`);
+    return fault(this.#script);
   }
+}
+
+/** The words themselves stay out of the message. */
+function fault(script: string): RedisLockError {
+  return new RedisLockError('bad_reply', `The script ${script} answered something unknown`);
 }
 
 function decode<Reply>(
@@ -158,48 +187,51 @@ function decode<Reply>(
   decoders: Readonly<Record<string, (fields: Fields) => Reply>>,
   reply: unknown,
 ): Reply {
-  const [word = '', ...words] = typeof reply === 'string' ? reply.split(' ') : [];
-  const fields = new Fields(script, words);
-  if (word === 'bad_argument') throw refusedArgument(script, fields);
+  if (typeof reply !== 'string') throw fault(script);
+  const fields = new Fields(script, reply);
+  const word = fields.word();
   const read = Object.hasOwn(decoders, word) ? decoders[word] : undefined;
-  if (!read) throw fields.fault();
-  return read(fields);
+  if (!read) throw word === 'bad_argument' ? refusedArgument(script, fields) : fields.fault();
+  const decoded = read(fields);
+  fields.end();
+  return decoded;
 }
 
 function refusedArgument(script: string, fields: Fields): RedisLockError {
-  const [name] = fields.take(1);
-  if (typeof name !== 'string' || !/^[A-Za-z]{1,32}$/.test(name)) return fields.fault();
+  const name = fields.word();
+  fields.end();
+  if (!/^[A-Za-z]{1,32}$/.test(name)) return fields.fault();
   return new RedisLockError('invalid_option', `The script ${script} refused ${name}: it is out of range`);
 }
 
-function readKeys(fields: Fields, names: readonly unknown[], lefts: readonly unknown[], ownerWords: string) {
+function readKeys(names: readonly unknown[], lefts: readonly unknown[], ownerWords: string) {
   const owners = ownerWords === '' ? undefined : ownerWords.split(' ');
-  if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw fields.fault();
+  if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw fault('sample');
   const found = { keys: [] as SampledKey[], vanished: 0, moved: 0 };
   names.forEach((key, at) => {
-    if (!Buffer.isBuffer(key)) throw fields.fault();
-    const left = readLeft(fields, lefts[at]);
+    if (!Buffer.isBuffer(key)) throw fault('sample');
+    const left = readLeft(lefts[at]);
     if (left === VANISHED) found.vanished += 1;
     else if (left === MOVED) found.moved += 1;
     else if (!key.includes(FENCE_MARKER)) {
-      found.keys.push({ key, leftMs: left === NO_EXPIRY ? null : left, ...readOwner(fields, owners?.[at]) });
+      found.keys.push({ key, leftMs: left === NO_EXPIRY ? null : left, ...readOwner(owners?.[at]) });
     }
   });
   return found;
 }
 
 /** A number; a connection with `stringNumbers` gives text. */
-function readLeft(fields: Fields, field: unknown): number {
+function readLeft(field: unknown): number {
   const left = typeof field === 'number' ? field : Number(latin1(field) || 'none');
-  if (!(Number.isInteger(left) && left >= MOVED)) throw fields.fault();
+  if (!(Number.isInteger(left) && left >= MOVED)) throw fault('sample');
   return Math.min(left, Number.MAX_SAFE_INTEGER);
 }
 
-function readOwner(fields: Fields, word: string | undefined): Pick<SampledKey, 'type' | 'owner'> {
+function readOwner(word: string | undefined): Pick<SampledKey, 'type' | 'owner'> {
   if (word === undefined) return { type: null, owner: null };
   if (word === '-') return { type: 'string', owner: null };
   if (word.startsWith(':')) return { type: word.slice(1), owner: null };
-  if (!/^[0-9a-f]{16}$/.test(word)) throw fields.fault();
+  if (!/^[0-9a-f]{16}$/.test(word)) throw fault('sample');
   return { type: 'string', owner: word };
 }
 
