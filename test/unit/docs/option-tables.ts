@@ -45,7 +45,7 @@ export function readTables(markdown: string): ReadonlyMap<string, ReadonlyMap<st
       table = new Map();
       tables.set(heading, table);
     }
-    const row = /^\| `(\w+)` \| ([^|]+) \|/.exec(line);
+    const row = /^\| *`(\w+)` *\| ([^|]+) \|/.exec(line);
     if (row?.[1] !== undefined && row[2] !== undefined) table?.set(row[1], row[2].trim());
   }
   return tables;
