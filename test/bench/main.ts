@@ -20,8 +20,8 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     allowPositionals: true,
     options: {
-      rounds: { type: 'string', default: '15' },
-      'turn-ms': { type: 'string', default: '400' },
+      rounds: { type: 'string', default: '31' },
+      'turn-ms': { type: 'string', default: '200' },
     },
   });
   const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;

@@ -1,3 +1,6 @@
+import type { Random } from '../../contract/clock.js';
+import { seededRandom } from '../support/clocks.js';
+
 /** One of several ways to do the same thing, to be compared. */
 export interface Candidate {
   readonly name: string;
@@ -25,16 +28,18 @@ export interface Turns {
 }
 
 /**
- * Lets the candidates take turns, A B C A B C, so that what else the machine does hits all of them alike. Each
- * round begins with another candidate, so that none always follows the same one.
+ * Lets all candidates take one turn in each round, so that what else the machine does hits them alike. Each round has
+ * an order of its own: what a turn leaves behind (garbage, a busy exporter, the scheduler's displeasure) falls on
+ * whoever comes next.
  */
 export async function measureInRounds(
   candidates: readonly Candidate[],
   plan: RoundPlan,
+  random: Random = seededRandom(1),
 ): Promise<ReadonlyMap<string, Turns>> {
   const measured = new Map<string, Turns>(candidates.map(({ name }) => [name, { rates: [], cpuUs: [] }]));
   for (let round = -1; round < plan.rounds; round += 1) {
-    for (const candidate of rotate(candidates, Math.max(0, round))) {
+    for (const candidate of shuffle(candidates, random)) {
       const turn = await takeTurn(candidate, plan);
       if (round < 0) continue;
       measured.get(candidate.name)?.rates.push(turn.rate);
@@ -63,7 +68,7 @@ async function takeTurn(candidate: Candidate, { turnMs, callers }: RoundPlan) {
   return { rate: (runs * 1000) / tookMs, cpuUs: (user + system) / runs };
 }
 
-function rotate<T>(items: readonly T[], by: number): T[] {
-  const at = items.length === 0 ? 0 : by % items.length;
-  return [...items.slice(at), ...items.slice(0, at)];
+function shuffle<T>(items: readonly T[], random: Random): T[] {
+  const keyed = items.map((item) => ({ item, key: random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { measureInRounds } from '../../bench/rounds.js';
 
 describe('rounds of a bench', () => {
-  it('let the candidates take turns, each round beginning with another, after one round to warm up', async () => {
+  it('let each candidate take one turn a round, in changing order, after one round to warm up', async () => {
     const turns: string[] = [];
     const candidate = (name: string) => ({
       name,
@@ -11,14 +11,16 @@ describe('rounds of a bench', () => {
         turns.push(name);
       },
     });
-    const measured = await measureInRounds([candidate('a'), candidate('b')], {
-      rounds: 3,
+    const measured = await measureInRounds(['a', 'b', 'c'].map(candidate), {
+      rounds: 8,
       turnMs: 1,
       callers: 1,
     });
 
-    expect(turns.join('')).toBe('ab' + 'ab' + 'ba' + 'ab');
-    expect(measured.get('a')?.rates).toHaveLength(3);
+    const rounds = Array.from({ length: 9 }, (_, round) => turns.slice(round * 3, round * 3 + 3));
+    expect(rounds.map((round) => round.toSorted().join(''))).toEqual(Array(9).fill('abc'));
+    expect(new Set(rounds.map((round) => round.join(''))).size).toBeGreaterThan(2);
+    expect(measured.get('a')?.rates).toHaveLength(8);
     expect(measured.get('b')?.rates.every((rate) => rate > 0)).toBe(true);
   });
 
