@@ -4,11 +4,9 @@ import { RESOURCE_LINK } from './links.js';
 import { counts, family, recorded, sums } from './metrics.js';
 import type { DashboardSource, Section, Steps } from './panel-source.js';
 import { timeseries } from './panels.js';
-import { onceReal } from './planned-families.js';
 import { table } from './table-panel.js';
 
 const NO_TRAFFIC = 'No traffic';
-const NOT_REPORTED = 'Not reported by this version of the exporter';
 const NO_DAILY_RULES = 'No days yet, or the daily recording rules are not loaded';
 const NAMED = '{{store}} {{resource}}';
 
@@ -64,7 +62,7 @@ function busy(): Section {
       timeseries({
         title: 'Wait amplification',
         description:
-          'Good: below 3 ×. 1 ÷ (1 − busy): how many holds a caller waits for on average, for a resource that is one lock, and for the hottest lock where the exporter reports it. Capped at 100 ×.',
+          'Good: below 3 ×. 1 ÷ (1 − busy): how many holds a caller waits for on average, for a resource that is one lock and for the hottest lock. Capped at 100 ×.',
         noData: NO_TRAFFIC,
         unit: 'suffix:×',
         width: 12,
@@ -73,7 +71,7 @@ function busy(): Section {
           {
             legend: `${NAMED} hottest lock`,
             expr: `1 / (1 - clamp_max(${maxBy(BY_RESOURCE, family('hot_busy_ratio'))}, 0.99))`,
-            due: onceReal('hot_busy_ratio', 'minutes'),
+            due: 'minutes',
           },
         ],
       }),
@@ -97,7 +95,7 @@ function busy(): Section {
       timeseries({
         title: 'Skew',
         description:
-          'Good: below 60 % with five resources or more. Share of a store’s acquires that go to its busiest resource, or to its hottest lock where the exporter reports it: the one to split first.',
+          'Good: below 60 % with five resources or more. Share of a store’s acquires that go to its busiest resource or, of its ten hottest locks, to the hottest: the one to split first.',
         noData: NO_TRAFFIC,
         unit: 'percentunit',
         width: 12,
@@ -109,7 +107,7 @@ function busy(): Section {
           {
             legend: '{{store}} hottest lock',
             expr: `${maxBy(['store'], family('hot_attempts'))} / (${sumBy(['store'], family('hot_attempts'))} > 0)`,
-            due: onceReal('hot_attempts', 'minutes'),
+            due: 'minutes',
           },
         ],
       }),
@@ -188,7 +186,7 @@ function hot(): Section {
         title: 'Hot locks',
         description:
           'Good: busy below 70 %. The busiest single locks by their id (see the exporter’s page for their keys). Headroom is what is left of their time: at 0 more callers only wait longer. Split the key, or shorten the work under it.',
-        noData: NOT_REPORTED,
+        noData: 'No hot lock: there are some after a full minute of traffic',
         width: 24,
         rows: byLock,
         sortBy: 'Busy',
@@ -200,34 +198,34 @@ function hot(): Section {
             decimals: 1,
             steps: BUSY,
             expr: busiest,
-            due: onceReal('hot_busy_ratio', 'minutes'),
+            due: 'minutes',
           },
           {
             title: 'Headroom',
             unit: 'percentunit',
             decimals: 1,
             expr: `1 - clamp_max(${busiest}, 1)`,
-            due: onceReal('hot_busy_ratio', 'minutes'),
+            due: 'minutes',
           },
           {
             title: 'Attempts',
             unit: 'short',
             decimals: 0,
             expr: sumBy(byLock, family('hot_attempts')),
-            due: onceReal('hot_attempts', 'minutes'),
+            due: 'minutes',
           },
           {
             title: 'Contended',
             unit: 'percentunit',
             decimals: 1,
             expr: maxBy(byLock, family('hot_contended_ratio')),
-            due: onceReal('hot_contended_ratio', 'minutes'),
+            due: 'minutes',
           },
           {
             title: 'Mean hold',
             unit: 's',
             expr: maxBy(byLock, family('hot_hold_seconds')),
-            due: onceReal('hot_hold_seconds', 'minutes'),
+            due: 'minutes',
           },
         ],
       }),
@@ -314,7 +312,7 @@ function quarter(): Section {
         ...shown,
         title: 'Headroom in the peak hour of each day',
         description:
-          'Good: above 30 %. What was left of the time of a resource that is one lock, and of the hottest single lock where the exporter reports it. 0: callers only wait longer from there on.',
+          'Good: above 30 %. What was left of the time of a resource that is one lock, and of the hottest single lock. 0: callers only wait longer from there on.',
         unit: 'percentunit',
         queries: [
           ...line(`${NAMED} as one lock`, `1 - clamp_max(${peak}, 1)`),

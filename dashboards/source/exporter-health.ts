@@ -3,7 +3,6 @@ import { increase, maxBy, rate, sumBy } from './expressions.js';
 import { family, target } from './metrics.js';
 import type { DashboardSource, Due, Section } from './panel-source.js';
 import { stat, timeline, timeseries } from './panels.js';
-import { onceReal } from './planned-families.js';
 
 const NO_EXPORTER = 'No exporter is scraped';
 const NOT_SAMPLED = 'This exporter does not sample';
@@ -211,7 +210,7 @@ function events(): Section {
           {
             legend: 'unsure holders',
             expr: sumBy([], family('unsure_holders')),
-            due: onceReal('unsure_holders', 'load'),
+            due: 'load',
           },
         ],
       }),

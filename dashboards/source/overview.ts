@@ -26,7 +26,6 @@ import { RESOURCE_LINK } from './links.js';
 import { alerts, family, recorded } from './metrics.js';
 import type { DashboardSource, Section, Steps } from './panel-source.js';
 import { SATURATED, stat, timeline, timeseries } from './panels.js';
-import { onceReal } from './planned-families.js';
 import { table } from './table-panel.js';
 
 /** An event that must never happen. Between 0 and 1, because increase() extrapolates and rarely gives whole numbers. */
@@ -178,7 +177,7 @@ function notEvaluated(): Section {
           {
             legend: 'Unsure holders',
             expr: sumBy([], family('unsure_holders')),
-            due: onceReal('unsure_holders', 'load'),
+            due: 'load',
           },
         ],
       }),

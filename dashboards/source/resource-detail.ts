@@ -14,12 +14,10 @@ import {
 import { buckets, type FamilyName, family } from './metrics.js';
 import type { DashboardSource, PanelSource, PanelWords, Section } from './panel-source.js';
 import { type GrafanaUnit, heatmap, SATURATED, timeseries } from './panels.js';
-import { onceReal } from './planned-families.js';
 
 const NO_TRAFFIC = 'No traffic';
 const NO_RENEWALS = 'No lock is renewed';
 const NOT_SAMPLED = 'No sample';
-const NOT_REPORTED = 'Not reported by this version of the exporter';
 const NAMED = '{{store}} {{resource}}';
 
 /** Everything about one class of locks. */
@@ -220,7 +218,7 @@ function lost(): Section {
           {
             legend: 'ghost holder',
             expr: sumBy([], increase(family('ghost_holders_total'))),
-            due: onceReal('ghost_holders_total', 'load'),
+            due: 'load',
           },
         ],
       }),
@@ -244,7 +242,7 @@ function lost(): Section {
         title: 'Length of overlaps',
         description:
           'Good: empty. How long two held the lock at once, by the clock of Redis: the window in which data may have been written twice. Red points: it lies beyond the largest bucket and may be anything above.',
-        noData: NOT_REPORTED,
+        noData: 'No overlap',
         unit: 's',
         width: 12,
         overrides: [SATURATED],
@@ -252,12 +250,12 @@ function lost(): Section {
           {
             legend: 'P99',
             expr: quantile(0.99, 'overlap_seconds'),
-            due: onceReal('overlap_seconds', 'load'),
+            due: 'load',
           },
           {
             legend: 'P99 beyond the largest bucket',
             expr: saturatedQuantile(0.99, 'overlap_seconds'),
-            due: onceReal('overlap_seconds', 'trouble'),
+            due: 'trouble',
           },
         ],
       }),
@@ -280,9 +278,9 @@ function seen(): Section {
         queries: [
           { legend: 'keys', expr: sampled('keys') },
           { legend: 'without expiry', expr: sampled('keys_without_expiry') },
-          { legend: 'foreign', expr: sampled('foreign_keys'), due: 'trouble' },
-          { legend: 'holders', expr: sumBy([], family('holders')), due: onceReal('holders', 'load') },
-          { legend: 'orphans', expr: sampled('orphan_keys'), due: onceReal('orphan_keys', 'load') },
+          { legend: 'foreign', expr: sampled('foreign_keys') },
+          { legend: 'holders', expr: sumBy([], family('holders')), due: 'load' },
+          { legend: 'orphans', expr: sampled('orphan_keys'), due: 'load' },
         ],
       }),
       timeseries({
@@ -316,7 +314,7 @@ function seen(): Section {
         title: 'How keys ended, as seen in Redis',
         description:
           'Good: released. Ended at their expiry means that the holder crashed or overran its lease: of a foreign key, a suspect of a lost lock that no client reports. Handovers show that the lock is in use. All are lower bounds, whatever library holds the keys.',
-        noData: NOT_REPORTED,
+        noData: NOT_SAMPLED,
         unit: 'ops',
         width: 12,
         queries: [

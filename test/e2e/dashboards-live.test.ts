@@ -71,7 +71,7 @@ describe('every query of every dashboard', () => {
     ends.push(() => demo.child.stop(15_000));
     const prometheus = await scrape(demo.target, LABELS);
     ends.push(() => prometheus.stop());
-    await untilAllGive(prometheus, due('alive', 'load'), 70_000);
+    await untilAllGive(prometheus, due('alive', 'load'), 90_000);
 
     const answers = await Promise.all(queries.map((query) => runQuery(prometheus, query)));
     expect(answers.filter(({ error }) => error !== '')).toEqual([]);
@@ -81,7 +81,7 @@ describe('every query of every dashboard', () => {
       expect(values, query.where).toContain({ ...LABELS, ...OFFERED, instance: demo.target }[query.label]);
     }
     expect(prometheus.complaints()).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 
   it('is empty or 0 when nobody takes locks, and tells that from a Redis that is gone and an exporter that is down', async () => {
     const redis = await startRedis();
