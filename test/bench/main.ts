@@ -1,12 +1,21 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runClientBench } from './client.js';
+import { runIngestBench } from './ingest.js';
+import { runMemoryBench } from './memory.js';
 import type { BenchResult } from './result.js';
 import type { RoundPlan } from './rounds.js';
+import { runScrapeBench } from './scrape.js';
+import type { ValueResult } from './value-result.js';
 
-type Bench = (plan: Omit<RoundPlan, 'callers'>) => Promise<BenchResult[]>;
+type Bench = (plan: Omit<RoundPlan, 'callers'>) => Promise<(BenchResult | ValueResult)[]>;
 
-const BENCHES: Readonly<Record<string, Bench>> = { client: runClientBench };
+const BENCHES: Readonly<Record<string, Bench>> = {
+  client: runClientBench,
+  ingest: runIngestBench,
+  scrape: runScrapeBench,
+  memory: runMemoryBench,
+};
 
 /** Bars held, a bar missed, or no measurement. */
 const EXIT = { passed: 0, missed: 1, unable: 2 } as const;

@@ -1,0 +1,82 @@
+import type { Hold } from '../../contract/batch.js';
+import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
+import { type RedisServer, startRedis } from '../support/redis-server.js';
+import { waitFor } from '../support/wait-for.js';
+import { digest, Poster } from './load.js';
+import type { RoundPlan } from './rounds.js';
+import { judgeValue, type ValueResult } from './value-result.js';
+
+const LOCKS = 100_000;
+const PRODUCERS = 50;
+const HOLDS_EACH = LOCKS / PRODUCERS;
+/** DESIGN, section 10, in MB. */
+const BAR = 150;
+const MB = 1_000_000;
+const LOOKS_EVERY_MS = 1000;
+
+/** Resident memory with 100,000 locks held by reporting clients, and as many keys in Redis. One look a second. */
+export async function runMemoryBench(plan: Omit<RoundPlan, 'callers'>): Promise<ValueResult[]> {
+  const redis = await startRedis();
+  const flags = ['--redis-url', redis.url, '--sample-schedule', '*/2 * * * * *', '--sample-duty', '100%'];
+  const exporter = await startExporterProcess(flags);
+  const posters = Array.from({ length: PRODUCERS }, (_, index) => new Poster(exporter.localUrl, `${index}`));
+  try {
+    const emptyMb = await rssMb(exporter);
+    await fillRedis(redis);
+    const beats = posters.map((poster, index) =>
+      poster.template([], { holds: holdsOf(index), serverId: 'bench' }),
+    );
+    const beat = () => Promise.all(posters.map((poster, index) => poster.post(beats[index] ?? ['', ''])));
+    await beat();
+    const sampled = async () => (await exporter.value('redis_lock_keys')) === LOCKS;
+    await waitFor(sampled, { what: 'a sample of all locks', timeoutMs: 60_000, everyMs: 500 });
+    const rounds = [];
+    for (let round = 0; round < plan.rounds; round += 1) {
+      await beat();
+      await new Promise((resolve) => setTimeout(resolve, LOOKS_EVERY_MS));
+      rounds.push(await rssMb(exporter));
+    }
+    const what = `${LOCKS} live locks, reported and sampled`;
+    const target = { bench: 'memory', case: what, unit: 'MB RSS', bar: BAR, direction: 'at_most' } as const;
+    return [judgeValue(target, rounds, { emptyMb, highestMb: Math.max(...rounds) })];
+  } finally {
+    for (const poster of posters) poster.close();
+    await exporter.process.kill('SIGKILL');
+    await redis.stop();
+  }
+}
+
+async function rssMb(exporter: ExporterProcess): Promise<number> {
+  return Math.round(((await exporter.value('process_resident_memory_bytes')) ?? Number.NaN) / MB);
+}
+
+async function fillRedis(redis: RedisServer): Promise<void> {
+  const client = redis.client();
+  for (let from = 0; from < LOCKS; from += 1000) {
+    const pipeline = client.pipeline();
+    for (let index = from; index < from + 1000; index += 1)
+      pipeline.set(keyOf(index), `token-${index}`, 'PX', 3_600_000);
+    await pipeline.exec();
+  }
+}
+
+function keyOf(index: number): string {
+  return `lock:resource-${index % 20}:${index}`;
+}
+
+function holdsOf(producer: number): Hold[] {
+  return Array.from({ length: HOLDS_EACH }, (_, at) => {
+    const index = producer * HOLDS_EACH + at;
+    return {
+      lock: digest('a', index),
+      owner: digest('b', index),
+      resource: `resource-${index % 20}`,
+      fence: 1_796_000_000_000_000 + index,
+      grantUs: 1_796_000_000_000_000 + index,
+      leaseMs: 3_600_000,
+      leftMs: 3_000_000,
+      renewals: 0,
+      keyBase64: Buffer.from(keyOf(index)).toString('base64'),
+    };
+  });
+}
