@@ -1,4 +1,4 @@
-// Writes dashboards/generated/ and dashboards/import/. Run from the root of the package: node dist/dashboards/source/write.js
+// `npm run dashboards`: writes dashboards/generated/ and dashboards/import/.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dashboardFiles } from './outputs.js';

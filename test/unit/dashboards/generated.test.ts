@@ -21,7 +21,7 @@ function differences(made: ReadonlyMap<string, string>, found: ReadonlyMap<strin
 }
 
 describe('the generated dashboards', () => {
-  it('are what the sources give: build, then run node dist/dashboards/source/write.js', () => {
+  it('are what the sources give; else run npm run dashboards', () => {
     expect(differences(dashboardFiles(), filesOnDisk())).toEqual([]);
   });
 
