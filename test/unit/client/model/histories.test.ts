@@ -7,9 +7,14 @@ import { SITUATIONS, situationsOf } from './situations.js';
 
 /** Fixed, so that a red run is red again; MODEL_SEED and MODEL_RUNS are for hunting. fast-check prints the seed. */
 const seed = Number(process.env.MODEL_SEED ?? 20_240_101);
-const numRuns = Number(process.env.MODEL_RUNS ?? 1000);
+const numRuns = Number(process.env.MODEL_RUNS ?? 400);
+/** Histories with faults end sooner, and have more to meet. */
+const numFaultyRuns = 2.5 * numRuns;
 
-describe('a lock client in random histories', () => {
+/** Generous: this is about answers, not about speed, and hunting takes long. */
+const TIMEOUT_MS = 600_000;
+
+describe('a lock client in random histories', { timeout: TIMEOUT_MS }, () => {
   const counts = new Map<string, number>();
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
@@ -33,7 +38,7 @@ describe('a lock client in random histories', () => {
   });
 
   it('tells the truth when locks are stolen, servers replaced and clocks set', async () => {
-    await fc.assert(fc.asyncProperty(anyHistory, keepsPromises), { seed, numRuns });
+    await fc.assert(fc.asyncProperty(anyHistory, keepsPromises), { seed, numRuns: numFaultyRuns });
   });
 
   it('met every situation that it is about', () => {
@@ -45,6 +50,6 @@ describe('a lock client in random histories', () => {
           .join('\n'),
       );
     expect(SITUATIONS.filter((name) => !counts.has(name))).toEqual([]);
-    expect(counts.get('overlap claimed')).toBeGreaterThan(50);
+    expect(counts.get('overlap claimed')).toBeGreaterThan(40);
   });
 });

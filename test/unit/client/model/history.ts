@@ -119,7 +119,7 @@ const acquire: fc.Arbitrary<AcquireStep> = fc.record({
 });
 
 const ofHold: fc.Arbitrary<Step> = fc.record({
-  kind: fc.constantFrom('release', 'release', 'check', 'check', 'look', 'abort', 'commit'),
+  kind: fc.constantFrom('release', 'release', 'check', 'check', 'check', 'look', 'abort', 'commit'),
   pick,
 });
 const renew: fc.Arbitrary<Step> = fc.record({
@@ -152,8 +152,8 @@ const close: fc.Arbitrary<Step> = fc.record({ kind: fc.constant('close'), proces
 /** What a lock must withstand. */
 const harmless: readonly fc.WeightedArbitrary<Step>[] = [
   { weight: 14, arbitrary: acquire },
-  { weight: 6, arbitrary: ofHold },
-  { weight: 3, arbitrary: renew },
+  { weight: 10, arbitrary: ofHold },
+  { weight: 5, arbitrary: renew },
   { weight: 2, arbitrary: stop },
   { weight: 2, arbitrary: cut },
   { weight: 1, arbitrary: clocks },

@@ -109,8 +109,12 @@ export class ModelHistory {
     if (call.name !== 'renew' || this.misled.has(index)) return;
     const { commandTimeoutMs } = this.#plan.processes[index] ?? { commandTimeoutMs: 0 };
     const sinceMs = this.world.monoMs() - commandTimeoutMs;
+    const { readyAtMs } = this.#process(index).connection;
     const isOpen = ({ call: other, sentAtMs }: Request) =>
-      other.name === 'renew' && other.args.token === call.args.token && sentAtMs > sinceMs;
+      other.name === 'renew' &&
+      other.args.token === call.args.token &&
+      sentAtMs > sinceMs &&
+      sentAtMs !== readyAtMs;
     if (open.some(isOpen)) this.report('renew_twice', `process ${index} at ${this.world.monoMs()}`);
   }
 

@@ -77,6 +77,8 @@ export class ModelConnection extends EventEmitter {
   /** Commands and answers that will still get where they go, by token. */
   readonly #travelling: string[] = [];
   status: 'ready' | 'reconnecting' = 'ready';
+  /** When it last became ready: what is sent then has waited, and its time limit began earlier. */
+  readyAtMs = Number.NEGATIVE_INFINITY;
   #link: Link;
   #nextFate = 0;
   #isCalm = false;
@@ -159,6 +161,7 @@ export class ModelConnection extends EventEmitter {
   #onReady(): void {
     this.#link = makeLink(this.#network.server());
     this.status = 'ready';
+    this.readyAtMs = this.#now;
     for (const request of this.#pending) this.#write(request);
     this.emit('ready');
   }

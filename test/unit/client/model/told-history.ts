@@ -1,10 +1,15 @@
 import type { AcquireStep, History, ProcessPlan, TimedStep } from './history.js';
 import { judge, type Rule } from './invariants.js';
 import { ModelHistory } from './model-history.js';
+import type { Mutation } from './mutants.js';
 import { CALM, type Fate } from './network.js';
 
 /** The promises that a history told by hand breaks; known defects count. All processes but the first have a calm network. */
-export async function brokenRules(first: ProcessPlan, steps: readonly TimedStep[]): Promise<Rule[]> {
+export async function brokenRules(
+  first: ProcessPlan,
+  steps: readonly TimedStep[],
+  mutation: Mutation = {},
+): Promise<Rule[]> {
   const plan: History = {
     seed: 1,
     looks: false,
@@ -14,7 +19,7 @@ export async function brokenRules(first: ProcessPlan, steps: readonly TimedStep[
     processes: [first, process({}), process({})],
     steps,
   };
-  const history = new ModelHistory(plan);
+  const history = new ModelHistory(plan, mutation);
   history.truth.countsKnownDefects = true;
   await history.run();
   return judge(history).map(({ rule }) => rule);
