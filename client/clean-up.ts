@@ -99,12 +99,13 @@ class CleanUpTask implements DeadlineItem, CommandListener<ReleaseReply> {
   }
 
   onDue(nowMs: number): void {
-    if (isEnded(this.#room.redis) || nowMs >= this.#endMs) {
+    if (isEnded(this.#room.redis)) {
       this.stop();
       return;
     }
     if (isReady(this.#room.redis)) {
-      this.#send();
+      if (nowMs < this.#endMs) this.#send();
+      else this.stop();
       return;
     }
     // Down: what is queued may be applied when it comes back, and would live a whole lease from then on.

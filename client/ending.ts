@@ -38,18 +38,20 @@ export function judgeEnding(answer: Answer<ReleaseReply>, hold: SettledHold): En
     case 'released':
       return { result: { outcome: 'released' }, foundLost: false, gone: undefined, needsCleanUp: false };
     case 'wrong_type':
-      return {
-        result: failedResult(WRONG_TYPE),
-        foundLost: !hold.wasLost,
-        gone: undefined,
-        needsCleanUp: false,
-      };
+      return judgeWrongType(answer.mayBeResent, hold.wasLost);
     case 'expired':
     case 'stolen':
       return judgeNotOwned(answer, reply, hold);
     default:
       return reply satisfies never;
   }
+}
+
+/** The key was replaced during the work; or after a first send of this release had deleted it, which proves no loss. */
+function judgeWrongType(mayBeResent: boolean, wasLost: boolean): Ending {
+  const isDoubtful = mayBeResent && !wasLost;
+  const result = failedResult(isDoubtful ? LOST_ANSWER : WRONG_TYPE);
+  return { result, foundLost: !wasLost && !isDoubtful, gone: undefined, needsCleanUp: false };
 }
 
 /**

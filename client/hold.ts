@@ -92,6 +92,11 @@ export class Hold implements DeadlineItem {
     return this.#state === 'held';
   }
 
+  /** The work has settled; its release may still be under way. */
+  get isSettled(): boolean {
+    return this.#release !== undefined;
+  }
+
   get isRenewing(): boolean {
     return this.#renewal !== undefined;
   }

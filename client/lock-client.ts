@@ -1,5 +1,5 @@
 import { DEFAULT_STORE, storeSchema } from '../contract/batch.js';
-import { systemClock } from '../contract/clock.js';
+import { type Clock, systemClock, type Timer } from '../contract/clock.js';
 import { createResourceClassifier } from '../contract/resource.js';
 import { loadLockScripts } from '../lua/scripts.js';
 import { AcquireCall } from './acquire-call.js';
@@ -149,7 +149,7 @@ export class LockClient implements AsyncDisposable {
     const { calls, holds, events, epochs, cleanUp, clock } = this.#parts;
     for (const call of [...calls]) call.close();
     const released = releaseAll(holds.list());
-    await Promise.race([released, new Promise<void>((resolve) => clock.setTimer(resolve, timeoutMs))]);
+    await withinTime(released, timeoutMs, clock);
     await events.close(timeoutMs);
     epochs.stop();
     cleanUp.stop();
@@ -178,6 +178,15 @@ export class LockClient implements AsyncDisposable {
   #error(key: LockKey, plan: AcquirePlan, failure: AcquireFailure): Error {
     return acquireError(this.#names.of(key, plan.resource), failure);
   }
+}
+
+async function withinTime(done: Promise<void>, timeoutMs: number, clock: Clock): Promise<void> {
+  let limit: Timer | undefined;
+  const over = new Promise<void>((resolve) => {
+    limit = clock.setTimer(resolve, timeoutMs);
+  });
+  await Promise.race([done, over]);
+  limit?.cancel();
 }
 
 /** So many at a time: all at once would use up each other's time limit, and hold up the event loop. */

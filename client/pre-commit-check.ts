@@ -16,6 +16,8 @@ export async function runCheck(parts: ClientParts, hold: Hold): Promise<CheckRes
   if (!hold.isHeld) return { outcome: 'ended' };
   const { scripts, redis, commandTimeoutMs } = parts;
   const answer = await ask(parts, commandTimeoutMs, () => scripts.check(redis, hold.grant.args));
+  // The work has settled meanwhile: an answer from after that says nothing of it, and its release is the last to be told.
+  if (hold.isSettled) return { outcome: 'ended' };
   const { result, latest } = judge(answer);
   parts.events.emit(checkEvent(parts.moment(hold.learn(answer)), hold.identity, result, latest));
   return conclude(hold, answer, result);

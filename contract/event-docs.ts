@@ -21,8 +21,8 @@ export const EVENT_DOCS: Record<EventKind, EventDoc> = {
   },
   check: {
     tells: 'One pre-commit check asked of Redis.',
-    emitted: 'For each check.',
-    notEmitted: 'For isValid(), which asks nobody.',
+    emitted: 'For each check, when it is answered.',
+    notEmitted: 'For isValid(), which asks nobody; and for an answer that comes after the work settled.',
   },
   lost: {
     tells: 'The lease ended, or the key became another’s, while the work went on.',

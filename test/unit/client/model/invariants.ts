@@ -81,10 +81,9 @@ function judgeLoss({ truth, misled, stops }: ModelHistory, hold: TrueHold): Viol
   return lateMs > ROUNDING_MS && !wasDisturbed ? [{ rule: 'loss_untold', detail: `${detail}: late` }] : [];
 }
 
-/** But for a key of another type that was found by a second send: see known-defects.test.ts. */
 function endedByItself(truth: Truth, { token }: TrueHold): boolean {
   const words = (truth.releases.get(token) ?? []).map(({ reply }) => reply.word);
-  return words.includes('released') && (truth.countsKnownDefects || !words.includes('wrong_type'));
+  return words.includes('released');
 }
 
 /**

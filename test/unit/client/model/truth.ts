@@ -65,8 +65,6 @@ export class Truth {
   readonly flushed = new Set<ModelRedis>();
   /** Undefined: nothing has happened that breaks a lock from outside. */
   firstFault: { what: string; atMs: number } | undefined;
-  /** Judge also what the client is known to do wrong: see known-defects.test.ts. */
-  countsKnownDefects = false;
   #order = 0;
 
   next(): number {
@@ -95,20 +93,12 @@ export class Truth {
 
   /** What clients told, to be judged. */
   get told(): SeenEvent[] {
-    const told = this.events.filter(({ isTooLate }) => !isTooLate);
-    return this.countsKnownDefects ? told : told.filter((seen) => !this.#isLateCheck(seen));
+    return this.events.filter(({ isTooLate }) => !isTooLate);
   }
 
   eventsOf(owner: string): SeenEvent[] {
     return this.told.filter(({ event }) => 'owner' in event && event.owner === owner);
   }
-
-  #isLateCheck({ event, order }: SeenEvent): boolean {
-    if (event.kind !== 'check') return false;
-    const hold = this.holds.find(({ owner }) => owner === event.owner);
-    return hold?.settled !== undefined && hold.settled.order < order;
-  }
-
   grantsOf(token: string): TrueGrant[] {
     return this.grants.filter((grant) => grant.token === token);
   }
