@@ -105,12 +105,12 @@ class SentinelSetup implements RedisSentinel {
       return now === old ? undefined : now;
     };
     const what = 'the sentinels to name a new master';
-    const master = await waitFor(named, { what, timeoutMs: 20_000 }).catch((error) => {
+    const master = await waitFor(named, { what, timeoutMs: 45_000 }).catch((error) => {
       throw new Error(`${String(error)}\n${this.#logTails()}`, { cause: error });
     });
     const admin = master.client();
     const promoted = async () => (await admin.role())[0] === 'master';
-    await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 20_000 });
+    await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 45_000 });
     admin.disconnect();
     return master;
   }
@@ -176,7 +176,7 @@ class SentinelSetup implements RedisSentinel {
       const flat = (await admin.call('SENTINEL', 'MASTER', this.masterName)) as string[];
       return Object.entries(wanted).every(([field, value]) => flat[flat.indexOf(field) + 1] === value);
     };
-    await waitFor(look, { what: 'a sentinel to know all servers and sentinels', timeoutMs: 20_000 });
+    await waitFor(look, { what: 'a sentinel to know all servers and sentinels', timeoutMs: 45_000 });
   }
 }
 
