@@ -1,15 +1,9 @@
 import { causeOf } from './cause.js';
 import type { Finding } from './finding.js';
-import { type Hold, partyOf } from './hold.js';
+import { type Hold, partyOf, RELEASE_UNDER_WAY_MS } from './hold.js';
 import type { HoldTable } from './hold-table.js';
 import type { HeldKeyLook } from './ports.js';
 import type { Producer } from './producers.js';
-
-/**
- * A release whose answer is under way looks like a ghost: the key is gone, and the client still reports the hold. So the
- * client's word must be younger than the look by the time that commands usually may take.
- */
-export const RELEASE_UNDER_WAY_MS = 1500;
 
 /** Finds holds whose client believes in them while Redis has lost them. */
 export class Ghosts {

@@ -19,6 +19,8 @@ export interface Evicted {
 
 /** Holds of one lock that are remembered side by side, those that have ended included. */
 export const HOLDS_PER_LOCK = 12;
+/** A table may exceed its limit by this share before it is cut back to it. */
+const EVICT_SHARE = 1 / 16;
 /** An ended hold is remembered for so long beyond its lease, room permitting: late reports and samples refer to it. */
 const KEEP_ENDED_MS = 600_000;
 
@@ -72,7 +74,7 @@ export class HoldTable {
     this.#active.set(hold.owner, hold);
     producer.link(hold);
     if (youngest) this.#trimLock(hold);
-    if (this.#active.size > this.#limits.maxHolds) this.#evictOldest(this.#active, 'holds');
+    this.#evict(this.#active, this.#limits.maxHolds, 'holds');
     return hold;
   }
 
@@ -82,7 +84,7 @@ export class HoldTable {
     if (this.#active.delete(hold.owner)) hold.producer.unlink(hold);
     else this.#ended.delete(hold.owner);
     this.#ended.set(hold.owner, hold);
-    if (this.#ended.size > this.#limits.maxEnded) this.#evictOldest(this.#ended, 'ended');
+    this.#evict(this.#ended, this.#limits.maxEnded, 'ended');
   }
 
   /** An ended hold is reported again as held. */
@@ -91,7 +93,7 @@ export class HoldTable {
     hold.producer = producer;
     this.#active.set(hold.owner, hold);
     producer.link(hold);
-    if (this.#active.size > this.#limits.maxHolds) this.#evictOldest(this.#active, 'holds');
+    this.#evict(this.#active, this.#limits.maxHolds, 'holds');
   }
 
   /** Forgets what ended long ago, the first that ended first. One with a long lease is passed over. */
@@ -102,11 +104,13 @@ export class HoldTable {
     }
   }
 
-  #evictOldest(from: ReadonlyMap<string, Hold>, table: keyof Evicted): void {
+  /** Many at a time: finding the oldest of a map walks over all that was deleted before it. */
+  #evict(from: ReadonlyMap<string, Hold>, limit: number, table: keyof Evicted): void {
+    if (from.size <= limit + Math.floor(limit * EVICT_SHARE)) return;
     for (const hold of from.values()) {
+      if (from.size <= limit) return;
       this.#forget(hold);
       this.#evicted[table] += 1;
-      return;
     }
   }
 

@@ -8,6 +8,12 @@ import type { Producer } from './producers.js';
  */
 export type HoldState = 'live' | 'lost' | 'silent' | 'unknown' | 'ended';
 
+/**
+ * A client reports a hold until the release was answered, though the work has settled and Redis may have let go. So its word
+ * that it still holds counts only when it is younger than the doubt by the time that commands usually may take.
+ */
+export const RELEASE_UNDER_WAY_MS = 1500;
+
 /** What a look on the master found in the place of a hold. */
 export interface Suspicion {
   /** Awake time at which the look was told. */

@@ -1,6 +1,6 @@
 import { causeOf } from './cause.js';
 import type { Finding, Overlap, OverlapEnd, Party } from './finding.js';
-import { type Hold, partyOf } from './hold.js';
+import { type Hold, partyOf, RELEASE_UNDER_WAY_MS } from './hold.js';
 import type { HoldTable } from './hold-table.js';
 import { type NotOwnedEvent, provesOverlap } from './not-owned.js';
 import type { ServerHistory } from './server-history.js';
@@ -177,7 +177,7 @@ export class Overlaps {
     if (fromUs === undefined) return undefined;
     const otherEndUs = other && isEndKnownOn(other, open.serverId) ? other.workedUntilUs : undefined;
     const us = Math.max(0, Math.min(workedUntilUs, otherEndUs ?? workedUntilUs) - fromUs);
-    const outlasted = other?.state === 'live' && other.producer.builtAfterMs > endedMs;
+    const outlasted = other?.state === 'live' && other.producer.builtAfterMs > endedMs + RELEASE_UNDER_WAY_MS;
     const exact = hold.endKnown && other !== undefined && (otherEndUs !== undefined || outlasted);
     return { us, approximate: !exact };
   }

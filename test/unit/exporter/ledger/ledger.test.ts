@@ -171,6 +171,8 @@ describe('the length of an overlap', () => {
     bench.send('producer-b');
     expect(bench.wait(1000)).toEqual([]);
     bench.send('producer-b');
+    expect(bench.wait(1000)).toEqual([]);
+    bench.send('producer-b');
     expect(bench.wait(1000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 4, approximate: false }]);
   });
 
