@@ -121,8 +121,10 @@ function addressOptions(
         sentinels: [...address.hosts],
         name: address.master,
         role: address.role === 'replica' ? 'slave' : 'master',
-        // A master that was replaced but lives on must not be looked at any longer.
-        failoverDetector: address.role === 'master',
+        // Not ioredis's failoverDetector: its own connections leave a rejection unhandled when they are dropped. The
+        // Sentinels end all connections of a master that they demote. One that they cannot reach is sampled until
+        // its connection breaks.
+        failoverDetector: false,
         sentinelRetryStrategy: retryStrategy,
         sentinelCommandTimeout: timeoutMs,
         ...(password === undefined ? {} : { sentinelPassword: password }),

@@ -5,6 +5,7 @@ import { runIngestBench } from './ingest.js';
 import { runMemoryBench } from './memory.js';
 import type { BenchResult } from './result.js';
 import type { RoundPlan } from './rounds.js';
+import { runSamplerBench } from './sampler.js';
 import { runScrapeBench } from './scrape.js';
 import type { ValueResult } from './value-result.js';
 
@@ -13,6 +14,7 @@ type Bench = (plan: Omit<RoundPlan, 'callers'>) => Promise<(BenchResult | ValueR
 const BENCHES: Readonly<Record<string, Bench>> = {
   client: runClientBench,
   ingest: runIngestBench,
+  sampler: runSamplerBench,
   scrape: runScrapeBench,
   memory: runMemoryBench,
 };
