@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runClientBench } from './client.js';
+import { runClientLayersBench } from './client-layers.js';
 import { runIngestBench } from './ingest.js';
 import { runMemoryBench } from './memory.js';
 import type { BenchResult } from './result.js';
@@ -13,6 +14,7 @@ type Bench = (plan: Omit<RoundPlan, 'callers'>) => Promise<(BenchResult | ValueR
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   client: runClientBench,
+  'client-layers': runClientLayersBench,
   ingest: runIngestBench,
   sampler: runSamplerBench,
   scrape: runScrapeBench,
