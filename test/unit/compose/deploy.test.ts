@@ -14,8 +14,8 @@ interface Container {
 }
 
 function podOf(path: string) {
-  const found = readYaml(path).find(({ kind }) => kind === 'Deployment');
-  const { template, replicas } = found?.spec as unknown as {
+  const found = readYaml(path).find(({ kind }) => kind === 'Deployment') ?? expect.fail();
+  const { template, replicas } = found.spec as unknown as {
     replicas: number;
     template: {
       spec: {
