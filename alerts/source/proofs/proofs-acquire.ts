@@ -18,6 +18,15 @@ function calls(
   ];
 }
 
+/** One line for each reason, and each in a share that would page. */
+function noFailures(): Line[] {
+  const reasons = ['contended', 'signal', 'shed', 'closed'];
+  return [
+    ...calls(100, 0, undefined, 'try', 'connection'),
+    ...reasons.map((reason) => counter(FAILURES, { ...AT_RESOURCE, mode: 'try', reason }, fault(0, 24))),
+  ];
+}
+
 function failing(page: 'true' | 'false'): Proof {
   const noPage = page === 'false' ? [policyLine({ page: 'false' })] : [];
   return {
@@ -33,14 +42,9 @@ function failing(page: 'true' | 'false'): Proof {
     scope: 'resource',
     says: '51% of the calls to acquire within 5m timed out, failed or had an unknown outcome. Contended tries are not among them.',
     silent: {
-      'exactly half fail': calls(400, 200),
-      'all of 19 calls in the window fail': calls(3.8, 3.8),
-      'the failures are answers or the own will of callers': [
-        'contended',
-        'signal',
-        'shed',
-        'closed',
-      ].flatMap((reason) => calls(100, 95, undefined, 'try', reason)),
+      'exactly half fail': [...calls(400, 200), ...noPage],
+      'all of 19 calls in the window fail': [...calls(3.8, 3.8), ...noPage],
+      'the failures are answers or the own will of callers': [...noFailures(), ...noPage],
     },
     alsoFires: {
       'thousands of contended tries beside the failing waits': [
@@ -69,7 +73,14 @@ export const ACQUIRE_PROOFS: readonly Proof[] = [
     says: '21% of the calls to acquire within 15m timed out, failed or had an unknown outcome. Contended tries are not among them.',
     silent: {
       'exactly one in five fails': calls(100, 20),
+      'the failures are answers or the own will of callers': noFailures(),
       'all of 19 calls in the window fail': calls(1.266, 1.266),
+    },
+    alsoFires: {
+      'thousands of contended tries beside the failing waits': [
+        ...calls(1.334, 0.28014, 110),
+        ...calls(5000, 4900, undefined, 'try', 'contended'),
+      ],
     },
   },
   {

@@ -115,7 +115,9 @@ function event(given: EventCase): Proof {
         ...rest,
         values: values.map(() => 5),
       })),
-      ...given.silent,
+      ...Object.fromEntries(
+        Object.entries(given.silent ?? {}).map(([name, lines]) => [name, [...lines, ...policy]]),
+      ),
     },
     alsoFires: {
       'the exporter counted five before': [line((minute) => (minute === 1 ? 5 : once()(minute))), ...policy],

@@ -157,7 +157,7 @@ function redisDown(): Proof {
         ONSET,
       ),
     ],
-    notYet: 72,
+    notYet: 73,
     firesAt: 75,
     labels: { severity: 'critical', page: 'true', signal: 'state', subject: 'redis' },
     scope: 'store',
@@ -188,7 +188,14 @@ function withoutExpiry(): Proof[] {
     lines: [endless(fault(0, 1)), policyLine({ expiry: 'required', page })],
     labels: { severity: 'critical', page, signal: 'state', subject: 'expiry' },
     says: '1 keys have no expiry, and the policy of this resource requires one.',
-    silent: { 'for three minutes': [endless(fault(0, 1, 73)), policyLine({ expiry: 'required', page })] },
+    silent: {
+      'for three minutes': [endless(fault(0, 1, 73)), policyLine({ expiry: 'required', page })],
+      'foreign keys without expiry where none is required': [
+        endless(() => 5),
+        gauge('redis_lock_foreign_keys', AT_RESOURCE, () => 5),
+        policyLine({ page }),
+      ],
+    },
   });
   return [
     {

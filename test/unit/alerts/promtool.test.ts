@@ -32,6 +32,14 @@ describe('the shipped files', () => {
 
 describe('promtool proves', () => {
   const tests = listAlertsFolder('tests');
+  const alerts = shippedAlerts();
+
+  /** An alert's tests see its own rules only: the others can't change its outcome, but cost time at every step. */
+  const toCase = (name: string): PromtoolCase => {
+    const alert = alertOfTest(name);
+    const rules = alerts.filter((rule) => alert === undefined || rule.alert === alert);
+    return { name, rules, test: readAlertsFile(`tests/${name}`) };
+  };
 
   it('each alert: labels, texts, thresholds, waits, gaps, restarts', { timeout: 120_000 }, async () => {
     const cases = tests.filter((name) => alertOfTest(name) !== undefined).map(toCase);
@@ -56,10 +64,3 @@ describe('rules for a live proof', () => {
     expect(fast).not.toMatch(/\[15m\]|for: 5m/);
   });
 });
-
-/** An alert's tests see its own rules only: the others can't change its outcome, but cost time at every step. */
-function toCase(name: string): PromtoolCase {
-  const alert = alertOfTest(name);
-  const rules = shippedAlerts().filter((rule) => alert === undefined || rule.alert === alert);
-  return { name, rules, test: readAlertsFile(`tests/${name}`) };
-}
