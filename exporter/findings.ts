@@ -65,8 +65,9 @@ export class RecentFindings {
     const shown = this.#shown[at];
     if (!shown) return;
     const { lengthMs, approximate, cause } = end;
+    const other = end.other ?? shown.other;
     const suspectUntilUs = end.untilUs ?? shown.suspectUntilUs;
-    this.#shown[at] = { ...shown, lengthMs, approximate, cause, suspectUntilUs };
+    this.#shown[at] = { ...shown, other, lengthMs, approximate, cause, suspectUntilUs };
   }
 }
 

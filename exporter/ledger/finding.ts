@@ -69,6 +69,8 @@ export interface Overlap extends Common {
 export interface OverlapEnd extends Common {
   readonly kind: 'overlap_end';
   readonly owner: string;
+  /** The first other, where it has reported by now. */
+  readonly other: Party | undefined;
   readonly lengthMs: number;
   readonly approximate: boolean;
   readonly untilUs: number | undefined;

@@ -155,6 +155,7 @@ export class Overlaps {
       resource,
       lock,
       owner,
+      other: length.other && partyOf(length.other),
       lengthMs: length.us / 1000,
       approximate: length.approximate,
       untilUs,
@@ -169,7 +170,10 @@ export class Overlaps {
   }
 
   /** Undefined: one end is not known at all. */
-  #lengthOf(hold: Hold, endedMs: number): { us: number; approximate: boolean } | undefined {
+  #lengthOf(
+    hold: Hold,
+    endedMs: number,
+  ): { us: number; approximate: boolean; other: Hold | undefined } | undefined {
     const { open, workedUntilUs, workedServer } = hold;
     if (!open || workedUntilUs === undefined || workedServer !== open.serverId) return undefined;
     const other = this.#firstOther(hold, workedUntilUs);
@@ -179,7 +183,7 @@ export class Overlaps {
     const us = Math.max(0, Math.min(workedUntilUs, otherEndUs ?? workedUntilUs) - fromUs);
     const outlasted = other?.state === 'live' && other.producer.builtAfterMs > endedMs + RELEASE_UNDER_WAY_MS;
     const exact = hold.endKnown && other !== undefined && (otherEndUs !== undefined || outlasted);
-    return { us, approximate: !exact };
+    return { us, approximate: !exact, other };
   }
 
   /** The first that was granted the lock while the work went on. */
