@@ -192,7 +192,8 @@ export const OPTIONS = {
     range: 'path',
     description:
       'File with bearer tokens, one a line: any of them opens the local listener. Read again while running, so ' +
-      'that tokens can be changed one after the other.',
+      'that tokens can be changed one after the other. A missing or empty file changes nothing: to revoke a token, ' +
+      'write another.',
     usedBy: 'http',
     read: readPath,
   }),

@@ -20,7 +20,9 @@ it('a command under way keeps its time limit when the client is closed before it
   const released = lease.release();
   await locks.close(50);
   await expect(within(released, 15_000, 'the release to end')).resolves.toMatchObject({ outcome: 'unknown' });
-  await expect(within(other.check(), 15_000, 'the check to end')).resolves.toMatchObject({ outcome: 'ended' });
+  await expect(within(other.check(), 15_000, 'the check to end')).resolves.toMatchObject({
+    outcome: 'ended',
+  });
   expect(locks.stats.held).toBe(0);
   await server.resume();
 });
