@@ -275,11 +275,10 @@ function mb(bytes) {
   return Math.round(bytes / 100_000) / 10;
 }
 
-let code = 1;
-try {
-  code = await soak();
-} finally {
+// Also after a fault or a signal: nothing that was started may stay behind.
+process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
-}
-process.exit(code);
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+process.exit(await soak());
