@@ -1,7 +1,16 @@
 // What a fresh machine needs before anything else can run. Plain JavaScript without dependencies: it runs before
 // `npm ci` and before the build.
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -62,6 +71,8 @@ export function requireNode() {
 /** Runs `npm ci` in a folder of the package when its node_modules is missing or older than its lock file. */
 export async function ensureDependencies(folder = '.') {
   const cwd = join(ROOT, folder);
+  // npm ci would empty the folder that the link leads to, which belongs to somebody else.
+  if (lstatSync(join(cwd, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const installedMs = newestMs(join(cwd, 'node_modules', '.package-lock.json'));
   if (installedMs < newestMs(join(cwd, 'package-lock.json')))
     await run('npm', ['ci', '--include=dev'], { cwd });
