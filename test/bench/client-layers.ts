@@ -83,8 +83,15 @@ function bindings(redis: Redis): Candidate {
   return {
     name: 'bindings',
     run: async (caller) => {
-      const lock = { key: `lock:bindings:${caller}`, fenceKey: null, token: tokens.next() };
-      await scripts.acquire(redis, { ...lock, leaseMs: LEASE_MS, fenceTtlMs: FENCE_TTL_MS });
+      // Written out: an object spread costs a lone caller more than the whole binding.
+      const lock = {
+        key: `lock:bindings:${caller}`,
+        fenceKey: null,
+        token: tokens.next(),
+        leaseMs: LEASE_MS,
+        fenceTtlMs: FENCE_TTL_MS,
+      };
+      await scripts.acquire(redis, lock);
       await scripts.release(redis, lock);
     },
   };
