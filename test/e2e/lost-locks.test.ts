@@ -8,9 +8,14 @@ import { waitFor } from '../support/wait-for.js';
 const HOLDER = fileURLToPath(new URL('../support/holder-main.mjs', import.meta.url));
 const LEASE_MS = 400;
 
+function redisUs([seconds, micros]: readonly (string | number)[]): number {
+  return Number(seconds) * 1_000_000 + Number(micros);
+}
+
 /** Three holders as processes of their own, one exporter, one Redis: every number is right to the unit. */
 describe('three processes that lose their locks in three ways', () => {
   let redis: RedisServer;
+  let admin: ReturnType<RedisServer['client']>;
   let exporter: ExporterProcess;
 
   const holder = async (): Promise<NodeChild> => {
@@ -29,8 +34,16 @@ describe('three processes that lose their locks in three ways', () => {
       what: `${count} releases of ${resource}`,
     });
 
+  /** Waits until this much time has passed on Redis's clock since a grant, whose fence is its time in µs. */
+  const workFor = (us: number, grantUs: number) =>
+    waitFor(async () => redisUs(await admin.time()) - grantUs > us, {
+      what: 'the work to go on',
+      everyMs: 50,
+    });
+
   beforeAll(async () => {
     redis = await startRedis();
+    admin = redis.client();
     exporter = await startExporterProcess([
       '--redis-url',
       redis.url,
@@ -53,7 +66,7 @@ describe('three processes that lose their locks in three ways', () => {
       what: 'the grant to arrive',
     });
     await a.process.kill('SIGKILL');
-    const next = await acquire(b, 'lock:killed:1', { waitMs: 5000 });
+    const next = await acquire(b, 'lock:killed:1', { waitMs: 5000, leaseMs: 20_000 });
     expect(next).toMatchObject({ ok: true });
     expect(await b.ask({ op: 'release', hold: next.hold })).toMatchObject({
       result: { outcome: 'released' },
@@ -72,7 +85,7 @@ describe('three processes that lose their locks in three ways', () => {
     await a.next('lost');
     expect(await a.ask({ op: 'state', hold })).toMatchObject({ valid: false });
     // The client's deadline is before the server's: wait until Redis has let go, too.
-    await waitFor(async () => (await redis.client().exists('lock:alone:1')) === 0, {
+    await waitFor(async () => (await admin.exists('lock:alone:1')) === 0, {
       what: 'the lease to end in Redis',
     });
     expect(await a.ask({ op: 'release', hold })).toMatchObject({ result: { outcome: 'expired' } });
@@ -99,6 +112,7 @@ describe('three processes that lose their locks in three ways', () => {
       const second = await acquire(b, key, { waitMs: 5000, leaseMs: 20_000 });
       expect(second).toMatchObject({ ok: true });
       expect(Number(second.fence)).toBeGreaterThan(Number(first.fence));
+      await workFor(1_000_000, Number(second.fence));
       if (when === 'no longer')
         expect(await b.ask({ op: 'release', hold: second.hold })).toMatchObject({
           result: { outcome: 'released' },

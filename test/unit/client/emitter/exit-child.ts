@@ -3,13 +3,14 @@ import { hold, pending, TestSource } from './test-events.js';
 
 /**
  * A program that emits, keeps a lock, and then has nothing left to do. It closes nothing. Arguments: the
- * exporter's URL, the number of events. Tells its last counts and its memory as a line of JSON.
+ * exporter's URL, the number of events, the limit of the last flush in ms. Tells its last counts and its memory as a line of JSON.
  */
-const [, , url = '', count = '1'] = process.argv;
+const [, , url = '', count = '1', exitFlush = '500'] = process.argv;
 const events = Number(count);
 const source = new TestSource();
 // Far beyond what the test waits: neither the time limit nor a heartbeat may be what ends the process.
-const emitter = createHttpEmitter({ app: 'child', url, requestTimeoutMs: 600_000, onWarning: () => {} });
+const limits = { requestTimeoutMs: 600_000, exitFlushMs: Number(exitFlush) };
+const emitter = createHttpEmitter({ app: 'child', url, ...limits, onWarning: () => {} });
 const channel = emitter.open(source);
 
 process.on('exit', () => {
