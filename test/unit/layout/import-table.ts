@@ -44,6 +44,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['ioredis', 'express', 'prom-client', 'node-cron'],
   },
   { path: 'lab/', rooms: ['contract/', 'client/', 'lua/', 'exporter/'], packages: ['ioredis'] },
+  { path: 'alerts/', rooms: ['contract/', 'exporter/metrics/'], packages: ['yaml'] },
   {
     path: 'docs/',
     rooms: ['contract/', 'exporter/config/', 'exporter/metrics/', 'dashboards/'],

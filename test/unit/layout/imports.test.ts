@@ -4,7 +4,16 @@ import { judgeImport } from './import-table.js';
 import { findCycles, listSources, readAllImports, readImports } from './read-imports.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const FOLDERS = ['contract', 'lua', 'client', 'exporter', 'lab', 'dashboards', 'docs/generator'];
+const FOLDERS = [
+  'contract',
+  'lua',
+  'client',
+  'exporter',
+  'lab',
+  'dashboards',
+  'alerts/source',
+  'docs/generator',
+];
 
 describe('who may import whom', () => {
   const lines = readAllImports(ROOT, listSources(ROOT, FOLDERS));
