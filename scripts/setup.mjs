@@ -44,13 +44,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
     let stoppedBy;
     const passOn = (signal) => {
       stoppedBy = signal;
       child.kill(signal);
     };
+    // Before the child is there: a signal in between would end this process and leave the child.
     for (const signal of SIGNALS) process.on(signal, passOn);
+    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
     child.once('error', (error) => fail(`${command} cannot be started: ${error.message}`));
     child.once('exit', (code) => {
       for (const signal of SIGNALS) process.off(signal, passOn);
