@@ -5,6 +5,7 @@ import { type ExporterProcess, startExporterProcess } from '../support/exporter-
 import { type NodeChild, spawnNode } from '../support/holder-process.js';
 import { httpGet, httpPost } from '../support/http.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
+import { signalProcess } from '../support/signal-process.js';
 import { waitFor } from '../support/wait-for.js';
 
 const HOLDER = fileURLToPath(new URL('../support/holder-main.mjs', import.meta.url));
@@ -53,9 +54,9 @@ describe('what the ledger tells of real processes', () => {
     await waitFor(async () => (await value('acquire_total', 'paused')) === 1, {
       what: 'the grant to arrive',
     });
-    process.kill(a.pid, 'SIGSTOP');
+    signalProcess(a.pid, 'SIGSTOP');
     const second = await b.ask({ op: 'acquire', key, waitMs: 5000, leaseMs: 20_000 });
-    process.kill(a.pid, 'SIGCONT');
+    signalProcess(a.pid, 'SIGCONT');
     await a.ask({ op: 'release', hold: first.hold });
     await b.ask({ op: 'release', hold: second.hold });
     const overlap = await waitFor(

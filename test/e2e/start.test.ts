@@ -5,6 +5,7 @@ import { type ChildHandle, spawnChild } from '../support/processes.js';
 import { startPrometheus } from '../support/prometheus-server.js';
 import { promtoolCheckMetrics } from '../support/promtool.js';
 import { findMarked, RUN_MARK } from '../support/run-mark.js';
+import { signalProcess } from '../support/signal-process.js';
 import { waitFor } from '../support/wait-for.js';
 
 const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
@@ -104,7 +105,7 @@ describe('npm start', () => {
       child = demo.child;
       const victim = findMarked(mark(part)).find(({ command }) => command.includes(part));
       if (victim === undefined) throw new Error(`no process of ${part}`);
-      process.kill(victim.pid, 'SIGKILL');
+      signalProcess(victim.pid, 'SIGKILL');
       expect(await demo.child.exited).toEqual({ code: 1, signal: null });
       expect(demo.child.stderr.text()).toContain('ended unexpectedly (SIGKILL)');
       await gone(mark(part));

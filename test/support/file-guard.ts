@@ -1,5 +1,6 @@
 import { livingChildren, reapChildren } from './processes.js';
 import { childMark, findMarked, type MarkedProcess, RUN_MARK } from './run-mark.js';
+import { signalProcess } from './signal-process.js';
 
 /**
  * How long handles and processes may take to go away after the last test of a file, in ms: more than the 2 s that
@@ -61,7 +62,7 @@ export class FileGuard {
   }
 
   async #end(processes: readonly MarkedProcess[]): Promise<void> {
-    for (const { pid } of processes) endProcess(pid);
+    for (const { pid } of processes) signalProcess(pid, 'SIGKILL');
     await reapChildren();
     for (const [event, listener] of Object.entries(this.#listeners)) process.off(event, listener);
     if (this.#outerMark === undefined) delete process.env[RUN_MARK];
@@ -90,15 +91,6 @@ export class FileGuard {
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#setTimeout(resolve, ms));
-  }
-}
-
-/** SIGKILL by pid; a process that is gone already is no error. */
-export function endProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone meanwhile: that is what was wanted.
   }
 }
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
-import { describeLeftover, endProcess } from './file-guard.js';
+import { describeLeftover } from './file-guard.js';
 import { childMark, findMarked, type MarkedProcess, RUN_MARK } from './run-mark.js';
+import { signalProcess } from './signal-process.js';
 
 /** How long processes may take to go away after the last test file, in ms. */
 const SETTLE_MS = 2000;
@@ -27,7 +28,7 @@ export function setup(project: TestProject): () => Promise<void> {
   project.provide('rlxRun', { mark, dir });
   return async () => {
     const leftovers = await settled(mark);
-    for (const { pid } of leftovers) endProcess(pid);
+    for (const { pid } of leftovers) signalProcess(pid, 'SIGKILL');
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
     if (leftovers.length === 0) return;
     process.exitCode = 1;

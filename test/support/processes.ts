@@ -135,7 +135,9 @@ export function spawnChild(program: string, options: SpawnChildOptions = {}): Pr
     child.once('error', reject);
     child.once('spawn', () => {
       child.on('error', () => {});
-      resolve(new ChildHandle(child, child.pid ?? 0, [program, ...args].join(' ')));
+      const { pid } = child;
+      if (pid === undefined) reject(new Error(`${program} has no pid`));
+      else resolve(new ChildHandle(child, pid, [program, ...args].join(' ')));
     });
   });
 }

@@ -3,6 +3,7 @@ import { spawnNode } from '../../support/holder-process.js';
 import { livingChildren, reapChildren, spawnChild } from '../../support/processes.js';
 import { requireBinary } from '../../support/require-binary.js';
 import { commandOf, findMarked } from '../../support/run-mark.js';
+import { signalProcess } from '../../support/signal-process.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const echoChild = new URL('./fixtures/echo-child.mjs', import.meta.url).pathname;
@@ -34,8 +35,11 @@ describe('spawnChild', () => {
     const marked = findMarked(mark).map(({ command }) => command);
     expect(marked.some((command) => command.includes('sleep 311'))).toBe(true);
     expect(livingChildren().map(({ pid }) => pid)).toEqual([child.pid]);
-    const grandchild = findMarked(mark).find(({ command }) => command === 'sleep 311');
-    process.kill(grandchild?.pid ?? 0, 'SIGKILL');
+    // The shell may be seen between its fork and its exec: then the grandchild still has the shell's command line.
+    const grandchild = await waitFor(() => findMarked(mark).find(({ command }) => command === 'sleep 311'), {
+      what: 'the grandchild to have become sleep',
+    });
+    signalProcess(grandchild.pid, 'SIGKILL');
     await child.exited;
   });
 

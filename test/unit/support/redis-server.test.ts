@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/redis-server.js';
+import { processExists } from '../../support/signal-process.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const running: RedisServer[] = [];
@@ -27,7 +28,7 @@ describe('startRedis', () => {
     await server.stop();
     await ended;
     expect(existsSync(folder)).toBe(false);
-    expect(() => process.kill(server.pid, 0)).toThrow('ESRCH');
+    expect(processExists(server.pid)).toBe(false);
     await server.stop();
   });
 
@@ -72,7 +73,7 @@ describe('startRedis', () => {
     const server = await redis();
     await server.pause();
     await server.stop();
-    expect(() => process.kill(server.pid, 0)).toThrow('ESRCH');
+    expect(processExists(server.pid)).toBe(false);
   });
 
   it('says why a server did not start', async () => {
