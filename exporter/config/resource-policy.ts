@@ -13,6 +13,8 @@ const MAX_POLICIES = 1000;
 /** What a lock is for. `mutex`: callers need it; `try`: callers do without; `cron`: one of many runs a job; `leader`: held for good. */
 export const RESOURCE_KINDS = ['mutex', 'try', 'cron', 'leader'] as const;
 export const EXPIRIES = ['required', 'optional'] as const;
+/** Whether clients report events about the locks, or another library takes them and only samples see them. */
+export const EVENTS = ['expected', 'none'] as const;
 
 /** How alerts judge the locks of one resource, so that nobody has to change a rule for it. */
 export interface ResourcePolicy {
@@ -21,6 +23,8 @@ export interface ResourcePolicy {
   readonly page: boolean;
   /** `required`: a key without expiry is critical. */
   readonly expiry: (typeof EXPIRIES)[number];
+  /** `none`: nobody reports events about these locks, so that their silence is no fault. */
+  readonly events: (typeof EVENTS)[number];
   /** Longest time between two acquires, in ms. Only with kind `cron`. */
   readonly intervalMs: number | undefined;
 }
@@ -30,6 +34,7 @@ export const DEFAULT_POLICY: ResourcePolicy = {
   kind: 'mutex',
   page: true,
   expiry: 'optional',
+  events: 'expected',
   intervalMs: undefined,
 };
 
@@ -62,6 +67,13 @@ export const POLICY_FIELDS: Readonly<Record<string, PolicyField>> = {
     default: DEFAULT_POLICY.expiry,
     description: 'required: a key without expiry is critical and not only a warning.',
     read: as(choiceReader(EXPIRIES), (expiry) => ({ expiry })),
+  },
+  events: {
+    range: 'expected or none',
+    default: DEFAULT_POLICY.events,
+    description:
+      'none: another library takes these locks and nothing reports events about them, so the alert on missing events leaves them out.',
+    read: as(choiceReader(EVENTS), (events) => ({ events })),
   },
   interval: {
     range: '1m to 800h; only with kind cron',
@@ -128,9 +140,9 @@ function readField(key: unknown, value: ParsedNode | null): Reading<Partial<Reso
 }
 
 /** A policy as it may be written in the file, on one line. */
-export function writePolicy({ kind, page, expiry, intervalMs }: ResourcePolicy): string {
+export function writePolicy({ kind, page, expiry, events, intervalMs }: ResourcePolicy): string {
   const interval = intervalMs === undefined ? '' : `, interval: ${writeDuration(intervalMs)}`;
-  return `{ kind: ${kind}, page: ${page}, expiry: ${expiry}${interval} }`;
+  return `{ kind: ${kind}, page: ${page}, expiry: ${expiry}, events: ${events}${interval} }`;
 }
 
 function as<T>(read: Reader<T>, put: (value: T) => Partial<ResourcePolicy>): Reader<Partial<ResourcePolicy>> {

@@ -9,8 +9,8 @@ export const POLICY_FAMILIES = {
     ...POLICY,
     birth: 'eager',
     unit: 'info',
-    labels: [...RESOURCE, 'kind', 'page', 'expiry'],
-    help: 'Always 1; the policy of a resource is in the labels: what it is for, whether its alerts page, whether its keys must expire. Every resource has it, by the configuration or by default.',
+    labels: [...RESOURCE, 'kind', 'page', 'expiry', 'events'],
+    help: 'Always 1; the policy of a resource is in the labels: what it is for, whether its alerts page, whether its keys must expire, whether clients report events about it. Every resource has it, by the configuration or by default.',
   },
   resource_interval_seconds: {
     ...POLICY,

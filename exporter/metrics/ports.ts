@@ -40,6 +40,7 @@ export interface ResourcePolicy {
   readonly kind: string;
   readonly page: boolean;
   readonly expiry: string;
+  readonly events: string;
   /** Longest time between two acquires, where there is one. */
   readonly intervalMs: number | undefined;
 }

@@ -100,7 +100,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 /** What counts when no policies are given. */
-const NO_POLICY: ResourcePolicy = { kind: 'mutex', page: true, expiry: 'optional', intervalMs: undefined };
+const NO_POLICY: ResourcePolicy = {
+  kind: 'mutex',
+  page: true,
+  expiry: 'optional',
+  events: 'expected',
+  intervalMs: undefined,
+};
 
 function createResourceInfo(
   families: PolicyFamilies,

@@ -32,8 +32,8 @@ export class ResourceInfo {
     const name = `${store}\0${resource}`;
     if (this.#shown.has(name)) return;
     this.#shown.add(name);
-    const { kind, page, expiry, intervalMs } = this.#policies.get(resource) ?? this.#byDefault;
-    this.#families.resource_info.child([store, resource, kind, String(page), expiry]).set(1);
+    const { kind, page, expiry, events, intervalMs } = this.#policies.get(resource) ?? this.#byDefault;
+    this.#families.resource_info.child([store, resource, kind, String(page), expiry, events]).set(1);
     if (intervalMs === undefined) return;
     this.#families.resource_interval_seconds.child([store, resource]).set(intervalMs / MS_PER_SECOND);
   }

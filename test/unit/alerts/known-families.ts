@@ -11,9 +11,6 @@ export interface KnownFamily {
   readonly source: string;
 }
 
-/** Labels that rules are written for and the catalogue does not have yet. */
-const PLANNED_LABELS: Readonly<Record<string, readonly string[]>> = { redis_lock_resource_info: ['events'] };
-
 /** Series that Prometheus makes itself. */
 const PROMETHEUS: readonly KnownFamily[] = ['up', 'scrape_samples_post_metric_relabeling'].map((name) => ({
   name,
@@ -30,7 +27,7 @@ export function knownFamilies(): readonly KnownFamily[] {
     name,
     type,
     source,
-    labels: [...labels, ...(PLANNED_LABELS[name] ?? [])],
+    labels,
     seeds: rest.seeds ?? [],
     buckets: 'buckets' in rest ? rest.buckets : [],
   }));

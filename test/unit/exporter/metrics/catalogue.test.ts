@@ -80,7 +80,7 @@ describe('the catalogue', () => {
 
 describe('the page and the catalogue agree', () => {
   it('on families, types, help texts and labels, in both directions', async () => {
-    const policy = { kind: 'cron', page: true, expiry: 'required', intervalMs: 60_000 };
+    const policy = { kind: 'cron', page: true, expiry: 'required', events: 'expected', intervalMs: 60_000 };
     const byResource = new Map([['nightly', policy]]);
     const metrics = makeMetrics({ policies: { store: 'default', byResource, byDefault: policy } });
     for (const event of exampleBatch().events) metrics.recordEvent(event, 'default');

@@ -4,7 +4,13 @@ import type { Metrics } from '../../../../exporter/metrics/ports.js';
 import { EXAMPLE_EVENTS } from '../../../contract/examples.js';
 import { makeMetrics, readSeries } from './page-reader.js';
 
-const NIGHTLY = { kind: 'cron', page: false, expiry: 'required', intervalMs: 90_000_000 } as const;
+const NIGHTLY = {
+  kind: 'cron',
+  page: false,
+  expiry: 'required',
+  events: 'none',
+  intervalMs: 90_000_000,
+} as const;
 
 function metricsWithPolicies(): Metrics {
   const policies = { store: 'shop', byResource: new Map([['nightly', NIGHTLY]]), byDefault: DEFAULT_POLICY };
@@ -18,11 +24,11 @@ async function infos(metrics: Metrics): Promise<string[]> {
 }
 
 const NIGHTLY_SERIES = [
-  'redis_lock_resource_info{store="shop",resource="nightly",kind="cron",page="false",expiry="required"} 1',
+  'redis_lock_resource_info{store="shop",resource="nightly",kind="cron",page="false",expiry="required",events="none"} 1',
   'redis_lock_resource_interval_seconds{store="shop",resource="nightly"} 90000',
 ];
 const STOCK_SERIES =
-  'redis_lock_resource_info{store="shop",resource="stock",kind="mutex",page="true",expiry="optional"} 1';
+  'redis_lock_resource_info{store="shop",resource="stock",kind="mutex",page="true",expiry="optional",events="expected"} 1';
 
 describe('the policy of a resource', () => {
   it('is on the page from the start when it is configured: a job that never ran must be missed', async () => {
