@@ -48,6 +48,7 @@ export class RecentFindings {
       this.#measure(finding);
       return;
     }
+    if (finding.kind === 'abandoned' && finding.takenOver && this.#takeOver(finding)) return;
     this.#total += 1;
     this.#shown.push(show(finding, wallMs));
     if (this.#shown.length > this.#limit) this.#shown.shift();
@@ -56,6 +57,17 @@ export class RecentFindings {
   /** The youngest first. */
   list(): readonly ShownFinding[] {
     return this.#shown.toReversed();
+  }
+
+  /** The hold is on the list already: it was taken over only later. */
+  #takeOver({ lock, holder: { owner } }: Finding & { kind: 'abandoned' }): boolean {
+    const at = this.#shown.findLastIndex(
+      ({ kind, lock: of, holder }) => kind === 'abandoned' && of === lock && holder.owner === owner,
+    );
+    const shown = this.#shown[at];
+    if (!shown) return false;
+    this.#shown[at] = { ...shown, takenOver: true };
+    return true;
   }
 
   #measure(end: Finding & { kind: 'overlap_end' }): void {

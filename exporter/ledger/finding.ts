@@ -110,15 +110,17 @@ export interface ZombieRenewal extends Common {
 }
 
 /**
- * A producer fell silent and stayed silent beyond the end of its lease without release or goodbye. Once per hold.
+ * A producer fell silent and stayed silent beyond the end of its lease without release or goodbye. Once per hold; and once
+ * more, as taken over, when another is found to have the lock only after that.
  *
  * Cannot tell a dead process from one that cannot reach this exporter. If it comes back with work that intersects another's,
- * that is an overlap then.
+ * that is an overlap then. Cannot see a later holder that neither reports here nor is met by a look at the held key; nor
+ * one that comes ten minutes after the lease's end.
  */
 export interface Abandoned extends Common {
   readonly kind: 'abandoned';
   readonly holder: Party;
-  /** Another was granted the lock since, as far as reported. */
+  /** Another was granted the lock since: by its own report, or by a look on the master that found its key. */
   readonly takenOver: boolean;
 }
 

@@ -21,7 +21,7 @@ export class Ghosts {
   looked(looks: readonly HeldKeyLook[], nowMs: number): void {
     for (const look of looks) {
       for (let hold = this.#table.youngestOf(look.lock); hold; hold = hold.older) {
-        if (hold.state === 'live') this.#compare(hold, look, nowMs);
+        if (isBelieved(hold)) this.#compare(hold, look, nowMs);
       }
     }
     this.#lastLookMs = nowMs;
@@ -43,8 +43,8 @@ export class Ghosts {
   stillReported(producer: Producer, serverId: string | undefined, findings: Finding[]): void {
     if (this.#suspects.size === 0 || !producer.sure || producer.late) return;
     for (const hold of this.#suspects) {
-      if (hold.state !== 'live') this.clear(hold);
-      else if (hold.producer === producer) this.#judge(hold, serverId, findings);
+      if (!isBelieved(hold)) this.clear(hold);
+      else if (hold.producer === producer && hold.state === 'live') this.#judge(hold, serverId, findings);
     }
   }
 
@@ -84,4 +84,9 @@ export class Ghosts {
       cause: causeOf(hold, seenUs, suspicion.serverId),
     });
   }
+}
+
+/** A silent client may still believe in its hold: what is found in its place tells who took over. */
+function isBelieved({ state }: Hold): boolean {
+  return state === 'live' || state === 'silent';
 }

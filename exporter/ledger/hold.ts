@@ -72,6 +72,7 @@ export class Hold {
   toldOverlap = false;
   toldLoss = false;
   toldAbandoned = false;
+  toldTakenOver = false;
   toldRegression = false;
   suspicion: Suspicion | undefined = undefined;
   open: OpenOverlap | undefined = undefined;
@@ -96,6 +97,26 @@ export class Hold {
     this.knownMs = knownMs;
     this.order = order;
   }
+}
+
+/** Whether another than the silent `hold` has been granted its lock since, by a report or by a look on the master. */
+export function isTakenOver(hold: Hold, youngest: Hold | undefined): boolean {
+  if (hold.suspicion?.found !== undefined) return true;
+  for (let other = youngest; other; other = other.older) {
+    if (other !== hold && isGranted(other) && isYounger(other, hold)) return true;
+  }
+  return false;
+}
+
+/** An acquire whose outcome is not known may have been none. */
+function isGranted({ grantUs, givenUp, state }: Hold): boolean {
+  return grantUs !== undefined || givenUp || state !== 'ended';
+}
+
+function isYounger(one: Hold, other: Hold): boolean {
+  if (one.grantUs === undefined || other.grantUs === undefined || one.serverId !== other.serverId)
+    return one.order > other.order;
+  return one.grantUs > other.grantUs;
 }
 
 /** The hold as a side of a finding. */

@@ -3,7 +3,7 @@ import type { AcquireEvent, LockEvent, ReleaseEvent, RenewEvent } from '../../co
 import { AwakeTime } from './awake-time.js';
 import type { Abandoned, Finding } from './finding.js';
 import { Ghosts } from './ghosts.js';
-import { type Hold, partyOf } from './hold.js';
+import { type Hold, isTakenOver, partyOf } from './hold.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
 import { findZombie, isSilent, type SeenKey, standingOf } from './key-judge.js';
 import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
@@ -390,6 +390,8 @@ class HoldLedger implements Ledger {
         hold.state = 'silent';
         producer.hasSilent = true;
         if (!hold.toldAbandoned) findings.push(this.#abandon(hold));
+      } else if (hold.state === 'silent' && !hold.toldTakenOver && this.#isTakenOver(hold)) {
+        findings.push(this.#abandon(hold));
       }
     }
   }
@@ -397,8 +399,13 @@ class HoldLedger implements Ledger {
   #abandon(hold: Hold): Abandoned {
     hold.toldAbandoned = true;
     const { lock, resource } = hold;
-    const takenOver = this.#table.youngestOf(lock) !== hold;
+    const takenOver = this.#isTakenOver(hold);
+    hold.toldTakenOver = takenOver;
     return { kind: 'abandoned', store: this.#store, resource, lock, holder: partyOf(hold), takenOver };
+  }
+
+  #isTakenOver(hold: Hold): boolean {
+    return isTakenOver(hold, this.#table.youngestOf(hold.lock));
   }
 
   #forget(producer: Producer, forRoom: boolean): void {

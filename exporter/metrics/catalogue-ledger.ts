@@ -60,8 +60,9 @@ export const LEDGER_FAMILIES = {
     ...BOTH,
     type: 'counter',
     unit: 'count',
-    labels: RESOURCE,
-    help: 'Holds whose client fell silent and stayed so beyond the end of the lease, without a release or a goodbye. A dead client and one that cannot reach the exporter look alike.',
+    labels: [...RESOURCE, 'taken_over'],
+    seeds: [['false'], ['true']],
+    help: 'Holds whose client fell silent and stayed so beyond the end of the lease, without a release or a goodbye. taken_over true: another was granted the lock meanwhile. A hold that is taken over only after it was counted as false counts as true as well, so the two are not to be added. A dead client and one that cannot reach the exporter look alike.',
   },
   fence_regressions_total: {
     ...BOTH,

@@ -30,7 +30,7 @@ export class LedgerSeries {
   /** Bears the counters of a resource, so that its first finding is an increase. */
   bear({ store, resource }: LabelNames): void {
     for (const family of Object.values(this.#families.ledger)) {
-      if (family.spec.birth === 'eager') family.child([store, resource]);
+      if (family.spec.birth === 'eager') family.seed([store, resource]);
     }
   }
 
@@ -54,7 +54,7 @@ export class LedgerSeries {
         ledger.zombie_renewals_total.child(values).inc();
         return;
       case 'abandoned':
-        ledger.abandoned_total.child(values).inc();
+        ledger.abandoned_total.child([...values, String(finding.takenOver)]).inc();
         return;
       case 'fence_regression':
         ledger.fence_regressions_total.child(values).inc();

@@ -4,8 +4,9 @@ import type { IngestCounters, IngestTotals } from './ingest-counters.js';
 /** What the ledger found, as far as it is counted. */
 export type MetricFinding = { readonly store: string; readonly resource: string } & (
   | {
-      readonly kind: 'overlap' | 'ghost_holder' | 'zombie_renewal' | 'abandoned' | 'fence_regression';
+      readonly kind: 'overlap' | 'ghost_holder' | 'zombie_renewal' | 'fence_regression';
     }
+  | { readonly kind: 'abandoned'; readonly takenOver: boolean }
   | { readonly kind: 'overlap_end'; readonly lengthMs: number }
 );
 

@@ -81,7 +81,7 @@ describe('what the ledger tells of real processes', () => {
     await Promise.all([a.process.stop(), b.process.stop()]);
   });
 
-  it('a holder killed with -9, another granted after its lease: abandoned, no overlap, no loss', async () => {
+  it('a holder killed with -9, another granted after its lease: abandoned and taken over, no overlap, no loss', async () => {
     const key = 'lock:killed:1';
     const [a, b] = await Promise.all([holder(), holder()]);
     await a.ask({ op: 'acquire', key, leaseMs: 3000 });
@@ -90,12 +90,13 @@ describe('what the ledger tells of real processes', () => {
     });
     await a.process.kill('SIGKILL');
     const next = await b.ask({ op: 'acquire', key, waitMs: 9000, leaseMs: 20_000 });
-    await waitFor(async () => (await value('abandoned_total', 'killed')) === 1, {
-      what: 'the dead holder to be abandoned',
+    const takenOver = { resource: 'killed', taken_over: 'true' };
+    await waitFor(async () => (await exporter.value('redis_lock_abandoned_total', takenOver)) === 1, {
+      what: 'the dead holder to be abandoned and taken over',
       timeoutMs: 15_000,
     });
     await b.ask({ op: 'release', hold: next.hold });
-    expect(await findingsOf('killed')).toMatchObject([{ kind: 'abandoned', other: null }]);
+    expect(await findingsOf('killed')).toMatchObject([{ kind: 'abandoned', other: null, takenOver: true }]);
     for (const family of ['overlaps_total', 'lost_total', 'ghost_holders_total', 'fence_regressions_total'])
       expect(await value(family, 'killed')).toBe(0);
     await b.process.stop();

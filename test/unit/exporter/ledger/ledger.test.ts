@@ -403,6 +403,49 @@ describe('a silent client', () => {
     expect(bench.wait(60_000)).toEqual([]);
   });
 
+  it('is taken over when another was granted the lock before it was missed', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.wait(3000);
+    bench.send('producer-b', { events: [acquired({ ...B, serverUs: 4_100_000, leaseMs: 60_000 })] });
+    expect(bench.wait(3000)).toMatchObject([{ kind: 'abandoned', takenOver: true }]);
+    expect(bench.wait(10_000)).toEqual([]);
+  });
+
+  it('is told once more, as taken over, when another is granted the lock only later', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect(bench.wait(60_000)).toMatchObject([{ kind: 'abandoned', takenOver: false }]);
+    bench.send('producer-b', { events: [acquired({ ...B, serverUs: 61_000_000, leaseMs: 60_000 })] });
+    expect(bench.wait(10_000)).toMatchObject([
+      { kind: 'abandoned', takenOver: true, holder: { owner: HOLD.owner } },
+    ]);
+  });
+
+  it('is taken over by a stranger whom a look on the master finds', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect(bench.wait(10_000)).toMatchObject([{ takenOver: false }]);
+    bench.look({ ...gone, serverUs: 11_000_000 });
+    expect(bench.wait(1000)).toEqual([]);
+    const abandoned = new LedgerBench();
+    abandoned.send('producer-a', { events: [grant()] });
+    abandoned.wait(10_000);
+    abandoned.look(there('cccccccccccccccc', 11_000_000));
+    expect(abandoned.wait(5000)).toMatchObject([{ kind: 'abandoned', takenOver: true }]);
+  });
+
+  it.each([
+    ['an acquire whose outcome is not known', { outcome: 'unknown', reason: 'command_timeout' }, 5_000_000],
+    ['an earlier holder whose grant is reported late', {}, 500_000],
+  ])('is not taken over by %s', (_, change, serverUs) => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    const other = { ...acquired({ ...B, fence: 99, serverUs }), ...change } as LockEvent;
+    bench.send('producer-b', { events: [other], closing: true });
+    expect(bench.wait(20_000)).toMatchObject([{ kind: 'abandoned', takenOver: false }]);
+  });
+
   it('has not while it is heard of, or while this process itself stood still', () => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant()] });

@@ -100,8 +100,9 @@ describe('the page and the catalogue agree', () => {
         },
       ],
     });
-    for (const kind of ['ghost_holder', 'zombie_renewal', 'abandoned', 'fence_regression'] as const)
+    for (const kind of ['ghost_holder', 'zombie_renewal', 'fence_regression'] as const)
       metrics.recordFinding({ kind, store: 'default', resource: 'stock' });
+    metrics.recordFinding({ kind: 'abandoned', takenOver: true, store: 'default', resource: 'stock' });
     metrics.recordFinding({ kind: 'overlap_end', store: 'default', resource: 'stock', lengthMs: 1500 });
     metrics.publishHolders('default', [{ resource: 'stock', holders: 3, unsure: 1 }]);
     metrics.publishStandings('default', [{ resource: 'stock', foreign: 2, orphans: 1 }]);

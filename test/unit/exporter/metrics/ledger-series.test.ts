@@ -9,13 +9,19 @@ describe('a finding', () => {
   it.each([
     ['ghost_holder', 'ghost_holders_total'],
     ['zombie_renewal', 'zombie_renewals_total'],
-    ['abandoned', 'abandoned_total'],
     ['fence_regression', 'fence_regressions_total'],
     ['overlap', 'overlaps_total'],
   ] as const)('%s counts in %s', async (kind, family) => {
     const metrics = makeMetrics();
     metrics.recordFinding({ kind, ...OF });
     expect((await readSeries(metrics)).get(of(family))).toBe(1);
+  });
+
+  it.each([true, false])('of an abandoned hold tells whether it was taken over: %s', async (takenOver) => {
+    const metrics = makeMetrics();
+    metrics.recordFinding({ kind: 'abandoned', takenOver, ...OF });
+    const series = await readSeries(metrics);
+    expect(series.get(of('abandoned_total', `,taken_over="${takenOver}"`))).toBe(1);
   });
 
   it('of a ghost is a loss found by a sample', async () => {
@@ -36,8 +42,10 @@ describe('a finding', () => {
     const metrics = makeMetrics();
     metrics.recordEvent(acquired(), 'orders');
     const series = await readSeries(metrics);
-    for (const family of ['ghost_holders_total', 'abandoned_total', 'fence_regressions_total'])
+    for (const family of ['ghost_holders_total', 'fence_regressions_total'])
       expect(series.get(of(family))).toBe(0);
+    for (const takenOver of ['true', 'false'])
+      expect(series.get(of('abandoned_total', `,taken_over="${takenOver}"`))).toBe(0);
   });
 });
 
