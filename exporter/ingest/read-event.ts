@@ -1,6 +1,7 @@
 import type { RejectedEvent } from '../../contract/batch.js';
 import { EVENT_SCHEMAS, type EventKind, type LockEvent } from '../../contract/event.js';
 import type { RejectReason } from '../../contract/refusals.js';
+import { isPlainEvent } from './plain-event.js';
 import { describeIssue, type Fault } from './plain-words.js';
 
 /** The events of a batch, told apart. */
@@ -16,20 +17,26 @@ export function readEvents(events: readonly unknown[]): EventsRead {
   const accepted: LockEvent[] = [];
   const rejected: RejectedEvent[] = [];
   const reasons: RejectReason[] = [];
-  for (const [index, event] of events.entries()) {
-    const read = readEvent(event);
-    if ('event' in read) {
-      accepted.push(read.event);
+  let index = 0;
+  for (const event of events) {
+    if (typeof event === 'object' && event !== null && isPlainEvent(event)) {
+      accepted.push(event);
     } else {
-      rejected.push({ index, path: read.fault.path, message: read.fault.message });
-      reasons.push(read.fault.reason);
+      const read = readEvent(event);
+      if ('event' in read) accepted.push(read.event);
+      else {
+        rejected.push({ index, path: read.fault.path, message: read.fault.message });
+        reasons.push(read.fault.reason);
+      }
     }
+    index += 1;
   }
   return { accepted, rejected, reasons };
 }
 
 type EventRead = { event: LockEvent } | { fault: Fault };
 
+/** Has the schema judge. */
 function readEvent(event: unknown): EventRead {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     return { fault: { reason: 'not_an_object', path: '', message: 'must be an object' } };
