@@ -1,4 +1,5 @@
 import type { SampleRedis } from './connection.js';
+import type { ReadDataSet } from './data-set.js';
 import type { KeyLook } from './key-look.js';
 import type { SampleStep } from './step.js';
 
@@ -9,6 +10,8 @@ export interface SampledNode {
   readonly redis: Pick<SampleRedis, 'fault' | 'untilReady' | 'connections' | 'reconnect'>;
   /** Looks at a part of its keyspace. */
   readonly step: SampleStep;
+  /** Names the data that it has now. */
+  readonly readDataSet: ReadDataSet;
   /** Looks at keys by name. */
   readonly lookAt: KeyLook;
 }

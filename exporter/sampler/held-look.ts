@@ -3,9 +3,8 @@ import type { RedisReason } from '../../contract/outcomes.js';
 import type { Deployment, NodeSet, SampledNode } from './deployment.js';
 import type { HeldKey, HeldKeys } from './held-keys.js';
 import type { KeySight } from './key-look.js';
-import { readFailure } from './keyspace-source.js';
 import { READY_MS } from './node-sweeper.js';
-import { StepFailure } from './step.js';
+import { readFailure, StepFailure } from './step.js';
 
 /** A held key and what Redis says of it. */
 export interface HeldSight {

@@ -7,7 +7,7 @@ import { NodeSweeper } from './node-sweeper.js';
 import type { ObservedChanges } from './observed-changes.js';
 import type { LookOutcome, SampleSource } from './sample-source.js';
 import type { Sighting } from './sighting.js';
-import { StepFailure } from './step.js';
+import { readFailure } from './step.js';
 import { NO_COUNTS, type SweepCounts, type SweepLimits, type SweepOutcome } from './sweep.js';
 
 /** What the sweeps work with. */
@@ -42,8 +42,8 @@ export class KeyspaceSource implements SampleSource {
     const set = await this.#options.deployment.nodes().catch(readFailure);
     if (!('sweep' in set)) return { kind: 'failed', reason: set.reason };
     const sweepers = this.#placeSweepers(set.sweep);
-    const resumed = sweepers.some(({ resumes }) => resumes);
     const outcomes = await this.#sweepAll(set.sweep, sweepers);
+    const resumed = sweepers.some((sweeper) => sweeper.resumed);
     return this.#judge(set, outcomes, resumed);
   }
 
@@ -120,10 +120,4 @@ function addCounts(all: readonly SweepCounts[]): SweepCounts {
     }),
     NO_COUNTS,
   );
-}
-
-/** Why the servers could not be found out. */
-export function readFailure(error: unknown): { reason: RedisReason } {
-  if (error instanceof StepFailure) return { reason: error.reason };
-  throw error;
 }

@@ -27,6 +27,8 @@ export class KeyspacePart {
   /** Number of the present sweep, from 1. */
   sweep = 0;
   roundBegan = 1;
+  /** What no sweep from this one on has seen is of other data, and not shown. */
+  validFrom = 1;
   end: PartEnd = { kind: 'cut', serverUs: 0, explained: false };
 }
 
@@ -57,6 +59,11 @@ export class KeyspaceView {
   begin(part: KeyspacePart, fresh: boolean): void {
     part.sweep += 1;
     if (fresh) part.roundBegan = part.sweep;
+  }
+
+  /** Takes in that the part has other data than before: what was seen there is not known any more until it is seen again. */
+  renew(part: KeyspacePart): void {
+    part.validFrom = part.sweep + 1;
   }
 
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
@@ -107,11 +114,12 @@ export class KeyspaceView {
     }
   }
 
-  /** All that are known; not those of a part that could not be looked at. */
+  /** All that are known; not those of a part that could not be looked at, or has other data now. */
   *values(): IterableIterator<Sighting> {
     for (const sighting of this.#sightings.values()) {
-      const { kind } = sighting.part.end;
-      if (kind !== 'failed' && kind !== 'left') yield sighting;
+      const { end, validFrom } = sighting.part;
+      const isKnown = end.kind !== 'failed' && end.kind !== 'left';
+      if (isKnown && sighting.sweep >= validFrom) yield sighting;
     }
   }
 

@@ -4,6 +4,7 @@ import type { SampledNode } from './deployment.js';
 import { DutyBudget } from './duty-budget.js';
 import type { LockKeys } from './key-pattern.js';
 import { KeyspacePart, type KeyspaceView } from './keyspace-view.js';
+import { readFailure } from './step.js';
 import { StepSize } from './step-size.js';
 import { NO_COUNTS, runSweep, type SweepLimits, type SweepOutcome } from './sweep.js';
 
@@ -26,7 +27,10 @@ export class NodeSweeper {
   readonly #tools: SweeperTools;
   readonly #size = new StepSize();
   #cursor = '0';
+  #resumed = false;
   #connections = -1;
+  /** What the data were at the last look at them, and the connection it was over. */
+  #data: { readonly name: string | null; readonly connection: number } | undefined;
   /** Since the round before the present one began, the same run of the server answered all that it was asked. */
   #steady = false;
 
@@ -35,9 +39,9 @@ export class NodeSweeper {
     this.duty = new DutyBudget(tools.dutyShare);
   }
 
-  /** Whether the next sweep goes on where one was cut. */
-  get resumes(): boolean {
-    return this.#cursor !== '0';
+  /** Whether the last sweep went on where one was cut. */
+  get resumed(): boolean {
+    return this.#resumed;
   }
 
   /** One sweep. Rejects only with a fault of this program. */
@@ -60,13 +64,29 @@ export class NodeSweeper {
   }
 
   /** A connection that is known to be faulty is not asked: its answers would be another database's. */
-  #look(node: SampledNode, limits: SweepLimits): Promise<SweepOutcome> {
+  async #look(node: SampledNode, limits: SweepLimits): Promise<SweepOutcome> {
     const { view, lockKeys, clock, stopping } = this.#tools;
-    const reason = node.redis.fault();
-    if (reason !== undefined) return Promise.resolve({ kind: 'failed', counts: NO_COUNTS, reason });
+    const known = node.redis.fault();
+    const reason = known ?? (await this.#compareData(node).catch(readFailure))?.reason;
+    if (reason !== undefined) return { kind: 'failed', counts: NO_COUNTS, reason };
     const { part } = this;
     const tools = { step: node.step, view, part, size: this.#size, lockKeys, clock, limits, stopping };
+    this.#resumed = this.#cursor !== '0';
     return runSweep(this.#cursor, tools);
+  }
+
+  /** Other data than before: what is known of the part is no longer true, and its cursor means nothing there. */
+  async #compareData(node: SampledNode): Promise<undefined> {
+    const connection = node.redis.connections();
+    const name = await node.readDataSet();
+    const before = this.#data;
+    this.#data = { name, connection };
+    if (before === undefined) return;
+    const unknown = name === null || before.name === null;
+    if (unknown ? connection === before.connection : name === before.name) return;
+    this.#tools.view.renew(this.part);
+    this.#cursor = '0';
+    this.#steady = false;
   }
 
   #failed(node: SampledNode, outcome: SweepOutcome & { kind: 'failed' }): SweepOutcome {

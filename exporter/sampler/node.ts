@@ -2,6 +2,7 @@ import type { Clock } from '../../contract/clock.js';
 import type { LockScripts } from '../../lua/scripts.js';
 import { createCommandStep } from './command-step.js';
 import type { SampleRedis } from './connection.js';
+import { dataSetReader } from './data-set.js';
 import type { NodeParts } from './deployment.js';
 import { createFallbackStep } from './fallback-step.js';
 import { createKeyLook } from './key-look.js';
@@ -16,5 +17,5 @@ export function createNode(
 ): NodeParts {
   const byScript = createScriptStep(redis, scripts, clock);
   const step = createFallbackStep(byScript, createCommandStep(redis, clock));
-  return { name, redis, step, lookAt: createKeyLook(redis, clock) };
+  return { name, redis, step, readDataSet: dataSetReader(redis), lookAt: createKeyLook(redis, clock) };
 }

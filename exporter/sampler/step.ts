@@ -51,5 +51,11 @@ export class StepFailure extends Error {
   }
 }
 
+/** The reason of a {@link StepFailure}. Throws what is none: a fault of this program. */
+export function readFailure(error: unknown): { reason: RedisReason } {
+  if (error instanceof StepFailure) return { reason: error.reason };
+  throw error;
+}
+
 /** Values up to this many bytes are read for the owner's digest; owner tokens are far shorter. */
 export const MAX_VALUE_BYTES = 1024;

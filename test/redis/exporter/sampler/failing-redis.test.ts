@@ -46,6 +46,43 @@ it('a killed Redis withdraws the sample, and its restart brings it back without 
   expect([keys(), records.last.resources.size]).toEqual([[], 0]);
 });
 
+describe('another server behind the same address, in the middle of a cut round', () => {
+  const names = Array.from({ length: 3000 }, (_, at) => `lock:n:${at}`);
+
+  async function cutRound(options: TestSamplerOptions) {
+    const rights = '+select +time +evalsha +eval +scan +pttl +type +getrange';
+    const server = await start({ acl: [`exporter on >secret resetchannels -@all ~lock:* ${rights}`] });
+    await server.client().mset(names.flatMap((name) => [name, 'v']));
+    const made = make(server.port, { ...options, limits: { maxKeys: 900 } });
+    await made.sampler.tick();
+    expect(made.records.last.truncated).toBe(true);
+    return { server, ...made };
+  }
+
+  async function replace(server: RedisServer): Promise<void> {
+    await server.kill();
+    await server.restart();
+    const others = Array.from({ length: 2000 }, (_, at) => `lock:other:${at}`);
+    await server.client().mset(others.flatMap((name) => [name, 'v']));
+  }
+
+  it.each([
+    ['INFO', {}],
+    [
+      'the connection, where INFO is not allowed',
+      { connection: { user: 'exporter', readPassword: () => 'secret' } },
+    ],
+  ])('is known by %s, whether or not a look met the gap', async (_, options) => {
+    const { server, sampler, keys, records } = await cutRound(options as TestSamplerOptions);
+    await replace(server);
+    await waitFor(() => sampler.tick().then(() => records.up === 'ok' && keys().length > 0), {
+      what: 'a sample of the other server',
+    });
+    expect(records.last.truncated).toBe(true);
+    expect(keys().filter((name) => names.includes(name))).toEqual([]);
+  });
+});
+
 it('an exporter that is there before its Redis needs no tick to see it come (B9)', async () => {
   const port = await freePort();
   const { sampler, records } = make(port);

@@ -214,6 +214,45 @@ it('a cut sweep says truncated, and the next one goes on where it was cut', asyn
   expect(records.samples.every(({ truncated }) => truncated)).toBe(true);
 });
 
+describe('other data in the middle of a cut round', () => {
+  const names = Array.from({ length: 3000 }, (_, at) => `lock:n:${at}`);
+  const fill = () => redis.mset(names.flatMap((name) => [name, 'v']));
+
+  it.each(['FLUSHALL', 'FLUSHDB', 'SWAPDB 0 1'])('%s: nothing that it took away is shown', async (text) => {
+    await fill();
+    const { sampler, keys } = make({ limits: { maxKeys: 900 } });
+    await sampler.tick();
+    await sampler.tick();
+    expect(keys().length).toBeGreaterThan(900);
+    const [command = '', ...args] = text.split(' ');
+    await redis.call(command, ...args);
+    await redis.set('lock:new', 'v');
+    await sampler.tick();
+    expect([keys(), sampler.state().last?.truncated]).toEqual([['lock:new'], false]);
+  });
+
+  it('is no ending that was seen', async () => {
+    await fill();
+    const { sampler, records } = make({ limits: { maxKeys: 900 } });
+    await sampler.tick();
+    await redis.flushall();
+    await sampler.tick();
+    await sampler.tick();
+    expect(records.changes.get('n')).toBeUndefined();
+  });
+
+  it('many deletions are not other data: a round may show them until its end, and says truncated', async () => {
+    await fill();
+    const { sampler, records, keys } = make({ limits: { maxKeys: 900 } });
+    await sampler.tick();
+    await redis.del(...names);
+    await sampler.tick();
+    expect([keys().length > 0, records.last.truncated]).toEqual([true, true]);
+    await sampler.tick();
+    expect([keys(), records.last.truncated]).toEqual([[], false]);
+  });
+});
+
 it('a tick is skipped while the share of the server’s time is spent', async () => {
   await redis.set('lock:a', 'v');
   const { sampler, records } = make({ dutyShare: 0.000_001 });

@@ -76,6 +76,22 @@ describe('what is known after a sweep', () => {
     expect(names()).toEqual(['lock:new']);
   });
 
+  it('of a part that has other data than before: only what was seen since, and no ending of what went', () => {
+    const { made, at, names, keyspace, part } = view();
+    made.begin(true);
+    for (const name of ['lock:a', 'lock:b']) made.see(key(name, 500), at(0));
+    made.end(false, 1, NO_LIMIT);
+    keyspace.renew(part);
+    expect(names()).toEqual([]);
+    made.begin(true);
+    made.see(key('lock:b', 500), at(2));
+    made.end(false, 3, NO_LIMIT);
+    expect(names()).toEqual(['lock:b']);
+    made.begin(false);
+    made.end(true, 4, NO_LIMIT, false);
+    expect([names(), made.changes()]).toEqual([['lock:b'], []]);
+  });
+
   it('a key that comes twice in a sweep counts once, with the later look (B1)', () => {
     const { made, at } = view();
     made.begin(true);

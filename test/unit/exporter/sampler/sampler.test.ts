@@ -29,9 +29,10 @@ function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: 
     },
   };
   const lookAt = async () => ({ sights: [], costUs: 0 });
+  const readDataSet = async () => 'data';
   const { classify = () => 'r', ...rest } = options;
   const source = new KeyspaceSource({
-    deployment: singleServer({ name: 'only', redis, step, lookAt }),
+    deployment: singleServer({ name: 'only', redis, step, lookAt, readDataSet }),
     view: new KeyspaceView(classify),
     lockKeys: lockKeys(['lock:']),
     dutyShare: 0.01,

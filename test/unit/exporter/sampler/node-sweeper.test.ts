@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { lockKeys } from '../../../../exporter/sampler/key-pattern.js';
+import { KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
+import { NodeSweeper } from '../../../../exporter/sampler/node-sweeper.js';
+import { StepFailure, type StepReply } from '../../../../exporter/sampler/step.js';
+import { FakeClock } from '../../../support/clocks.js';
+
+const LIMITS = { deadlineMs: 10_000, maxKeys: 1 };
+
+/** A node whose every step finds one more lock and cuts the sweep, and where each step began. */
+function cutNode() {
+  const cursors: string[] = [];
+  const state = { connections: 1, data: 'one' as string | null | StepFailure };
+  const redis = {
+    fault: () => undefined,
+    untilReady: async () => {},
+    connections: () => state.connections,
+    reconnect() {},
+  };
+  const step = async ({ cursor }: { cursor: string }): Promise<StepReply> => {
+    cursors.push(cursor);
+    const key = { key: Buffer.from(`lock:${cursors.length}`), leftMs: null, type: 'string', owner: 'aa' };
+    return { cursor: `${cursors.length}`, serverUs: 1, costUs: 1, vanished: 0, moved: 0, keys: [key] };
+  };
+  const readDataSet = async () => {
+    if (state.data instanceof StepFailure) throw state.data;
+    return state.data;
+  };
+  const node = { name: 'n', redis, step, readDataSet, lookAt: async () => ({ sights: [], costUs: 0 }) };
+  const view = new KeyspaceView(() => 'r');
+  const tools = { view, lockKeys: lockKeys(['lock:']), dutyShare: 1, stopping: () => false };
+  const sweeper = new NodeSweeper({ ...tools, clock: new FakeClock() });
+  const known = () => [...view.values()].map(({ keyBytes }) => keyBytes);
+  return { sweep: () => sweeper.sweep(node, LIMITS), sweeper, state, cursors, known };
+}
+
+it.each([
+  ['the same data over the same connection', 'one', 1, ['0', '1']],
+  ['the same data over another connection', 'one', 2, ['0', '1']],
+  ['other data over the same connection', 'two', 1, ['0', '0']],
+  ['data that cannot be named, over the same connection', null, 1, ['0', '1']],
+  ['data that cannot be named, over another connection', null, 2, ['0', '0']],
+])('a cut round and then %s', async (_, data, connections, expected) => {
+  const { sweep, sweeper, state, cursors, known } = cutNode();
+  await sweep();
+  Object.assign(state, { data, connections });
+  await sweep();
+  const goesOn = expected[1] === '1';
+  expect(cursors).toEqual(expected);
+  expect(sweeper.resumed).toBe(goesOn);
+  expect(known()).toEqual(goesOn ? ['lock:1', 'lock:2'] : ['lock:2']);
+});
+
+it('a server that does not even name its data is not asked for more', async () => {
+  const { sweep, state, cursors } = cutNode();
+  state.data = new StepFailure('command_timeout');
+  expect(await sweep()).toMatchObject({ kind: 'failed', reason: 'command_timeout' });
+  expect(cursors).toEqual([]);
+});
