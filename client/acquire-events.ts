@@ -2,7 +2,7 @@ import type { AcquireEvent } from '../contract/event.js';
 import { ownerDigest } from '../contract/lock-id.js';
 import type { AcquireMode } from '../contract/outcomes.js';
 import type { PendingEvent } from './emitter/emitter.js';
-import { type Draft, duration, type ServerStamp, setServer } from './events.js';
+import { type Draft, duration, type ServerStamp, serverJson, setServer } from './events.js';
 import type { HoldIdentity } from './hold-identity.js';
 import type { LockName } from './lock-name.js';
 import type { AcquirePlan } from './options.js';
@@ -41,6 +41,18 @@ export class AcquiredEvent implements PendingEvent {
     if (fence !== undefined) event.fence = fence;
     if (name.keyBase64 !== undefined) event.keyBase64 = name.keyBase64;
     return event;
+  }
+
+  encodeJson(): string {
+    const { name, owner, fence } = this.#identity;
+    const { atMs, mode, waitMs, attempts, plan, traceId, server, epochs } = this.#facts;
+    let json = `{"kind":"acquire","outcome":"acquired","atMs":${atMs},${name.json},"mode":"${mode}"`;
+    json += `,"waitMs":${duration(waitMs)},"attempts":${attempts},"leaseMs":${plan.leaseMs}`;
+    json += `,"watchdog":${plan.watchdog},"owner":"${owner}"${serverJson(server, epochs)}`;
+    if (traceId !== undefined) json += `,"traceId":${JSON.stringify(traceId)}`;
+    if (fence !== undefined) json += `,"fence":${fence}`;
+    if (name.keyBase64 !== undefined) json += `,"keyBase64":"${name.keyBase64}"`;
+    return `${json}}`;
   }
 }
 

@@ -209,6 +209,16 @@ export function setServer(
   return true;
 }
 
+/** What {@link setServer} sets, as members of an object that has some already; '' where it sets nothing. */
+export function serverJson(stamp: ServerStamp | undefined, epochs: ServerEpochs): string {
+  if (stamp === undefined) return '';
+  // The usual case, without an object for it: the envelope names this server.
+  if (stamp.epoch === epochs.current) return `,"serverUs":${stamp.serverUs}`;
+  const fields: ServerFields = {};
+  if (!setServer(fields, stamp, epochs)) return '';
+  return `,${JSON.stringify(fields).slice(1, -1)}`;
+}
+
 /** Sets what a not-owned answer told. */
 export function setLatest(
   event: { latestFence?: number | undefined; latestGrantUs?: number | undefined },

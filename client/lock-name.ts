@@ -20,6 +20,7 @@ export class LockName implements LockLabel {
   #fenceKey: LockKey | undefined;
   #lock: string | undefined;
   #resource: string | undefined;
+  #json: string | undefined;
   #keyBase64: string | null | undefined;
 
   constructor(key: LockKey, store: string, keyPrefix: string, classify: ResourceClassifier) {
@@ -44,6 +45,12 @@ export class LockName implements LockLabel {
   get resource(): string {
     this.#resource ??= this.#classify(this.fullKey);
     return this.#resource;
+  }
+
+  /** The members `resource` and `lock` of an event, as JSON: made once and not for each event. */
+  get json(): string {
+    this.#json ??= `"resource":${JSON.stringify(this.resource)},"lock":"${this.lock}"`;
+    return this.#json;
   }
 
   /** The bytes of the full key in base64; undefined for one too long for the contract. */

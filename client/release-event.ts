@@ -6,6 +6,7 @@ import {
   isNotOwned,
   type LatestGrant,
   type ServerStamp,
+  serverJson,
   setLatest,
   setServer,
 } from './events.js';
@@ -67,6 +68,20 @@ export class ReleasedEvent implements PendingEvent {
     if (fence !== undefined) event.fence = fence;
     this.#setAnswer(event);
     return event as ReleaseEvent;
+  }
+
+  encodeJson(): string {
+    if (this.#result.outcome !== 'released') return JSON.stringify(this.encode());
+    const { name, owner, fence } = this.#identity;
+    const { atMs, holdMs, leaseMs, renewals, peakUse, lost, loopDelayMs } = this.#facts;
+    const { server, epochs, settledUs } = this.#facts;
+    let json = `{"kind":"release","outcome":"released","atMs":${atMs},${name.json},"owner":"${owner}"`;
+    json += `,"holdMs":${duration(holdMs)},"leaseMs":${leaseMs},"renewals":${renewals}`;
+    json += `,"peakUse":${duration(peakUse)},"lost":${lost},"loopDelayMs":${duration(loopDelayMs)}`;
+    if (fence !== undefined) json += `,"fence":${fence}`;
+    const stamp = serverJson(server, epochs);
+    if (stamp !== '' && settledUs !== undefined) json += `,"settledUs":${settledUs}`;
+    return `${json}${stamp}}`;
   }
 
   #setAnswer(event: ReleaseDraft): void {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import crypto, { createHash } from 'node:crypto';
 
 /** Number of hex digits in a lock id and in an owner digest: 64 bits, enough for any set of locks one Redis holds. */
 export const DIGEST_DIGITS = 16;
@@ -19,5 +19,11 @@ export function lockId(store: string, key: string | Uint8Array): string {
  * least 128 random bits, so the digest gives nothing away.
  */
 export function ownerDigest(token: string | Uint8Array): string {
-  return createHash('sha1').update(token).digest('hex').slice(0, DIGEST_DIGITS);
+  return sha1(token).slice(0, DIGEST_DIGITS);
+}
+
+/** `hash` takes a third of the time, which shows since every lock needs one; Node has it from 20.12 on. */
+function sha1(token: string | Uint8Array): string {
+  if (crypto.hash === undefined) return createHash('sha1').update(token).digest('hex');
+  return crypto.hash('sha1', token, 'hex');
 }

@@ -138,6 +138,7 @@ export class BatchEncoder {
 
 function encodeEvent(pending: PendingEvent): string | undefined {
   try {
+    if (pending.encodeJson !== undefined) return pending.encodeJson();
     return JSON.stringify(pending.encode()) as string | undefined;
   } catch {
     return undefined;

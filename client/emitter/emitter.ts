@@ -5,8 +5,13 @@ import type { LockEvent } from '../../contract/event.js';
 export interface PendingEvent {
   /** Sent at once (losses, not-owned answers); the rest may wait a quarter of a second for company. */
   readonly urgent: boolean;
-  /** Called once at most, when the batch is built; not called for an event that was dropped. Never throws. */
+  /** Called when the batch is built; not called for an event that was dropped. Never throws. */
   encode(): LockEvent;
+  /**
+   * The JSON of {@link PendingEvent.encode}, for events made so often that `JSON.stringify` would be the largest part
+   * of their cost. Used instead of it where there is one.
+   */
+  encodeJson?(): string;
 }
 
 /** What an emitter asks of the lock client while it builds batches. Every member is cheap and never throws. */

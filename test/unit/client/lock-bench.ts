@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { EmitterSource, EventChannel, PendingEvent } from '../../../client/emitter/emitter.js';
 import {
   type AcquireOptions,
@@ -51,6 +52,8 @@ export class EventLog {
     const event = pending.encode();
     // Strict: a field that the contract does not know, or an undefined one, is a fault of the client.
     EVENT_SCHEMAS[event.kind].parse(event);
+    // What goes over the wire is the same event.
+    if (pending.encodeJson) expect(JSON.parse(pending.encodeJson())).toEqual(event);
     const unset = Object.entries(event).filter(([, value]) => value === undefined);
     if (unset.length > 0) throw new Error(`undefined fields: ${unset.map(([name]) => name).join(', ')}`);
     if (pending.urgent) this.urgent.push(event.kind);
