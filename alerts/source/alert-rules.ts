@@ -24,7 +24,7 @@ export function alertRules(thresholds: Thresholds, options: RuleOptions): RuleGr
     ...exporterAlerts(thresholds, options.job),
   ];
   const rules = specs.flatMap((spec) => toRules(spec, thresholds, options));
-  return { name: 'redis-lock-alerts', rules };
+  return { name: 'redis-lock-alerts', interval: duration(thresholds.durations.evaluation), rules };
 }
 
 function toRules(spec: AlertSpec, thresholds: Thresholds, options: RuleOptions): AlertRule[] {

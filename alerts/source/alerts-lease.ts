@@ -65,12 +65,16 @@ function quantileAlerts({ durations, limits, floors }: Thresholds): AlertSpec[] 
 
 function lastHoldNearLease({ durations, limits, floors }: Thresholds): AlertSpec {
   const rare = `${increases('release_total', durations.ticketWindow)} < ${floors.holds}`;
+  // The gauge stays until the next release, perhaps for a day: it is news only while its exporter has just seen one.
+  const perExporter = `${RESOURCE}, instance`;
+  const released = `${increases('release_total', durations.eventWindow, perExporter)} > 0`;
+  const news = `${bridged('last_hold_lease_ratio', durations.bridge)}\n  and on (${perExporter})\n  ${released}`;
   return {
     ...STATE,
     name: 'LastHoldNearLease',
     severity: 'warning',
     signal: 'event',
-    expr: `max by (${RESOURCE}) (${bridged('last_hold_lease_ratio', durations.bridge)}) > ${limits.lastHoldNearLease}\nand\n${rare}`,
+    expr: `max by (${RESOURCE}) (\n  ${news}\n) > ${limits.lastHoldNearLease}\nand\n${rare}`,
     keep: durations.eventKeep,
     summary: 'The last hold of a rare Redis lock took nearly its whole lease',
     says: 'the hold released last used {{ $value | humanizePercentage }} of its lease. The lock is too rare for a P99; each hold counts.',

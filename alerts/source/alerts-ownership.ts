@@ -4,7 +4,7 @@ import type { Thresholds } from './thresholds.js';
 
 /** Alerts on the one thing a lock is for: that there is one holder, and the storage hears the right one. */
 export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] {
-  const { eventWindow, eventKeep, massWindow } = durations;
+  const { eventWindow, eventKeep, eventPageKeep, massWindow } = durations;
   const within = `within ${duration(eventWindow)}`;
   const event = { subject: 'ownership', signal: 'event', scope: 'resource', keep: eventKeep } as const;
   const happened = (counter: string, by = RESOURCE) => `${increases(counter, eventWindow, by)} > 0`;
@@ -13,6 +13,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'Overlap',
       severity: 'critical',
+      keep: durations.overlapKeep,
       expr: happened('overlaps_total'),
       summary: 'Two holders of one Redis lock: mutual exclusion was violated',
       says: `about {{ $value | printf "%.0f" }} holds ${within} during which another was granted the same lock before the work settled. Treat what both wrote as suspect; ask the exporter for the two holders, their fences and times (runbook, step 1).`,
@@ -22,6 +23,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'Lost',
       severity: 'critical',
+      keep: eventPageKeep,
       expr: happened('lost_total{detected_by!="max_hold"}'),
       summary: 'A Redis lock was lost while its work went on',
       says: `about {{ $value | printf "%.0f" }} holds ${within} lost their lease, or their key, while the work went on. Nobody is known to have entered meanwhile; what was written after the loss is not protected.`,
@@ -31,6 +33,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'MassLost',
       severity: 'critical',
+      keep: durations.massLostKeep,
       scope: 'store',
       expr: `count by (${STORE}) (\n  ${increases('lost_total{detected_by!="max_hold"}', massWindow)} > 0\n) >= ${limits.massLostResources}`,
       summary: 'Many Redis locks were lost at once: a failover, a flush or an eviction',
@@ -40,6 +43,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'FenceRegression',
       severity: 'critical',
+      keep: eventPageKeep,
       subject: 'fencing',
       expr: happened('fence_regressions_total'),
       summary: 'Fencing numbers of a Redis lock went backwards',
@@ -50,6 +54,7 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'DuplicateExecution',
       severity: 'critical',
+      keep: eventPageKeep,
       subject: 'fencing',
       expr: happened('duplicate_executions_total{absorbed="false"}'),
       summary: 'A business action under a Redis lock ran twice',

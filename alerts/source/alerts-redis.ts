@@ -23,6 +23,7 @@ function storeAlerts({ durations }: Thresholds): AlertSpec[] {
       severity: 'critical',
       expr: `max by (${STORE}) (${bridged('up', bridge)}) == 0`,
       pending: durations.redisDownFor,
+      keep: durations.redisDownKeep,
       summary: 'No exporter can read Redis',
       says: `no sample succeeded for ${duration(bridge + durations.redisDownFor)} or longer ({{ range $i, $s := query (printf "group by (reason) (redis_lock_up{job=%q,store=%q} == 0)" $labels.job $labels.store) }}{{ if $i }}, {{ end }}{{ $s.Labels.reason }}{{ end }}): callers very likely get no locks, and held ones cannot be extended.`,
     },

@@ -16,15 +16,29 @@ const HOUR = 60 * MINUTE;
 /** The shipped values. */
 export const THRESHOLDS = {
   durations: {
+    /**
+     * How often the alert rules are evaluated, whatever Prometheus does by default (a minute). Together with
+     * `group_wait` of a page it stays below a scrape interval of 15 s, so that a page leaves within two of them.
+     */
+    evaluation: 5,
     /** Increments of event alerts. Longer than a scrape outage of ten minutes, so that a loss within it is seen after it. */
     eventWindow: 15 * MINUTE,
-    /** At least the window, so that two losses within half an hour are one alert, not two. */
+    /** At least the window, so that two of them within half an hour are one alert, not two. */
     eventKeep: 15 * MINUTE,
+    /**
+     * What mutes others must outlive them, or they come up as news when it ends. A page keeps five minutes longer than a
+     * ticket: a release may find the lock gone that long after the loss.
+     */
+    eventPageKeep: 20 * MINUTE,
+    /** It mutes the loss that is part of it. */
+    overlapKeep: 25 * MINUTE,
+    /** Counted from the end of its own, shorter window it still outlives every single loss that it mutes. */
+    massLostKeep: 35 * MINUTE,
     /** A failover or flush is noticed by every holder within its lease; five minutes cover most leases. */
     massWindow: 5 * MINUTE,
     /** Bridges failed scrapes of a gauge: one at an interval of a minute, seven at fifteen seconds. */
     bridge: 2 * MINUTE,
-    /** A resource's policy outlives its exporter by the window and keep time of an event alert. */
+    /** A resource's policy outlives its exporter by twice the window of an event alert. */
     policyWindow: 30 * MINUTE,
     /** Enough calls for the floor at four a minute, and short enough to end soon after the fault. */
     pageWindow: 5 * MINUTE,
@@ -44,6 +58,8 @@ export const THRESHOLDS = {
     holdBeyondLeaseFor: 5 * MINUTE,
     holdBeyondLeaseKeep: 10 * MINUTE,
     redisDownFor: 2 * MINUTE,
+    /** Calls to acquire that failed meanwhile fill their window and keep time for so long after Redis has come back. */
+    redisDownKeep: 10 * MINUTE,
     withoutExpiryFor: 5 * MINUTE,
     orphanKeysFor: 10 * MINUTE,
     zombieRenewalFor: 10 * MINUTE,

@@ -13,6 +13,7 @@ import {
 import { policyLine } from './policy-line.js';
 import type { Proof } from './proof.js';
 
+const SECOND = { instance: '10.0.0.2:9722' };
 const FIXED = { ...AT_RESOURCE, renewed: 'false' };
 
 /** `over` of the holds a minute take between 1.001 and 1.05 leases from the onset on, the rest half a lease. */
@@ -157,8 +158,19 @@ export const LEASE_PROOFS: readonly Proof[] = [
         gauge('redis_lock_last_hold_lease_ratio', AT_RESOURCE, fault(0.3, 0.95)),
         counter('redis_lock_release_total', AT_RESOURCE, () => 1.334),
       ],
+      'an old hold at one exporter, and new ones at another': [
+        gauge('redis_lock_last_hold_lease_ratio', AT_RESOURCE, () => 0.95),
+        counter('redis_lock_release_total', AT_RESOURCE, () => 0),
+        gauge('redis_lock_last_hold_lease_ratio', { ...AT_RESOURCE, ...SECOND }, () => 0.3),
+        counter('redis_lock_release_total', { ...AT_RESOURCE, ...SECOND }, once()),
+      ],
     },
-    skip: { traffic: 'a gauge without traffic keeps the last hold, and should' },
+    alsoFires: {
+      'one hold a day': [
+        gauge('redis_lock_last_hold_lease_ratio', AT_RESOURCE, fault(0.3, 0.95)),
+        counter('redis_lock_release_total', AT_RESOURCE, once()),
+      ],
+    },
   },
   ...notAcquired(),
   ...watchdogRunaway(),

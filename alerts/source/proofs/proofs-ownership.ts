@@ -9,6 +9,7 @@ export const OWNERSHIP_PROOFS: readonly Proof[] = [
   ...pageAndTicket({
     alert: 'Overlap',
     counter: 'redis_lock_overlaps_total',
+    keepMinutes: 25,
     labels: { severity: 'critical', subject: 'ownership' },
     says: 'about 1 holds within 15m during which another was granted the same lock before the work settled. Treat what both wrote as suspect; ask the exporter for the two holders, their fences and times (runbook, step 1).',
   }),
@@ -87,6 +88,8 @@ function goneEarly(line: Line): Line {
 interface EventCase extends Pick<Proof, 'alert' | 'labels' | 'says'> {
   variant?: string;
   counter: string;
+  /** How long it keeps firing after the window. Default 15. */
+  keepMinutes?: number;
   /** Labels of the counter beyond the resource's. */
   more?: Readonly<Record<string, string>>;
   silent?: Proof['silent'];
@@ -96,16 +99,17 @@ interface EventCase extends Pick<Proof, 'alert' | 'labels' | 'says'> {
 function event(given: EventCase): Proof {
   const labels = { ...AT_RESOURCE, ...given.more };
   const policy = given.policy ?? [];
+  const keep = given.keepMinutes ?? 15;
   const line = (growth: (minute: number) => number) => counter(given.counter, labels, growth);
   return {
     alert: given.alert,
     ...(given.variant === undefined ? {} : { variant: given.variant }),
-    why: 'One event is enough. It is seen for the window of 15 minutes, and kept for another 15.',
+    why: `One event is enough. It is seen for the window of 15 minutes, and kept for another ${keep}.`,
     lines: [line(once()), ...policy],
     notYet: ONSET - 1,
     firesAt: ONSET,
-    stillAt: ONSET + 27,
-    goneAt: ONSET + 31,
+    stillAt: ONSET + 12 + keep,
+    goneAt: ONSET + 16 + keep,
     labels: { signal: 'event', ...given.labels },
     scope: 'resource',
     says: given.says,
@@ -129,8 +133,9 @@ function event(given: EventCase): Proof {
 }
 
 function pageAndTicket(given: EventCase): Proof[] {
-  const page = { ...given, labels: { ...given.labels, page: 'true' } };
-  const ticket = { ...given, labels: { ...given.labels, page: 'false' }, policy: [policyLine(NO_PAGE)] };
+  const both = { keepMinutes: 20, ...given };
+  const page = { ...both, labels: { ...given.labels, page: 'true' } };
+  const ticket = { ...both, labels: { ...given.labels, page: 'false' }, policy: [policyLine(NO_PAGE)] };
   return [event(page), event({ ...ticket, variant: 'no-page' })];
 }
 
@@ -144,8 +149,8 @@ function massLost(): Proof {
     lines: resources(5).map((name) => lost(name)),
     notYet: ONSET - 1,
     firesAt: ONSET,
-    stillAt: ONSET + 17,
-    goneAt: ONSET + 21,
+    stillAt: ONSET + 37,
+    goneAt: ONSET + 41,
     labels: { severity: 'critical', page: 'true', subject: 'ownership', signal: 'event' },
     scope: 'store',
     says: '5 resources lost locks within 5m. Look at Redis first: a failover, FLUSHALL, eviction or a clock jump; the single losses are muted.',

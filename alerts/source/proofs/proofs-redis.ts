@@ -135,30 +135,28 @@ export const REDIS_PROOFS: readonly Proof[] = [
 function redisDown(): Proof {
   const up = (reason: string, value: (now: number) => number, more = {}) =>
     gauge('redis_lock_up', { ...AT_STORE, reason, ...more }, value);
-  const until = (line: Line, end: number): Line => ({
+  const back = 85;
+  const during = (line: Line, there: (now: number) => boolean): Line => ({
     ...line,
-    values: line.values.map((value, now) => (now < end ? value : now === end ? 'stale' : '_')),
+    values: line.values.map((value, now) => (there(now) ? value : there(now - 1) ? 'stale' : '_')),
   });
-  const from = (line: Line, start: number): Line => ({
-    ...line,
-    values: line.values.map((value, now) => (now >= start ? value : '_')),
-  });
-  const ok = until(
+  const isDown = (now: number) => now >= ONSET && now < back;
+  const ok = during(
     up('ok', () => 1),
-    ONSET,
+    (now) => !isDown(now),
+  );
+  const down = during(
+    up('connection', () => 0),
+    isDown,
   );
   return {
     alert: 'RedisDown',
-    why: 'The last good sample was in minute 69; two minutes later nothing good is in the window, for 2 minutes.',
-    lines: [
-      ok,
-      from(
-        up('connection', () => 0),
-        ONSET,
-      ),
-    ],
+    why: 'The last good sample was in minute 69; two minutes later nothing good is in the window, for 2 minutes. Good again from 85 on.',
+    lines: [ok, down],
     notYet: 73,
     firesAt: 75,
+    stillAt: back + 8,
+    goneAt: back + 11,
     labels: { severity: 'critical', page: 'true', signal: 'state', subject: 'redis' },
     scope: 'store',
     says: 'no sample succeeded for 4m or longer (connection): callers very likely get no locks, and held ones cannot be extended.',

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { AlertRule } from '../../../alerts/source/rule.js';
+import { toSeconds } from '../../../alerts/source/routing.js';
+import { THRESHOLDS } from '../../../alerts/source/thresholds.js';
 import { spawnChild } from '../../support/processes.js';
 import { requireBinary } from '../../support/require-binary.js';
-import { ALERTS, readAlertsFile, shippedAlerts } from './shipped.js';
+import { type Inhibition, labelsOf, mutes, outlivedMutes } from './inhibition.js';
+import { ALERTS, groupOf, readAlertsFile, shippedAlerts } from './shipped.js';
 
 const FILE = `${ALERTS}/alertmanager.yml`;
 
-interface Inhibition {
-  source_matchers: string[];
-  target_matchers: string[];
-  equal: string[];
+interface Route {
+  receiver: string;
+  group_by?: string[];
+  group_wait?: string;
+  routes?: Route[];
 }
 
 interface AlertmanagerFile {
+  route: Route;
   inhibit_rules: Inhibition[];
   receivers: { name: string; webhook_configs?: { send_resolved: boolean }[] }[];
 }
@@ -43,6 +47,25 @@ describe('the example for Alertmanager', () => {
 });
 
 describe('routes', () => {
+  const leaves = ({ routes = [], ...route }: Route): Route[] => [route, ...routes.flatMap(leaves)];
+  const routes = leaves(config().route);
+
+  it('a page is out within two scrape intervals of 15 s: one to see it, the other to evaluate and to wait for what mutes it', () => {
+    const evaluation = toSeconds(groupOf('alert-rules.yml').interval ?? '1m');
+    expect(evaluation).toBe(THRESHOLDS.durations.evaluation);
+    for (const { receiver, group_wait = '30s' } of routes.filter(({ receiver }) => /page/.test(receiver))) {
+      expect(evaluation + toSeconds(group_wait), receiver).toBeLessThan(15);
+      expect(toSeconds(group_wait), receiver).toBeGreaterThan(evaluation);
+    }
+  });
+
+  it('an event that ends and happens again is told again, whatever else goes on: each alert is a group of its own', () => {
+    const events = routes.filter(({ receiver }) => receiver.endsWith('-events'));
+    expect(events.map(({ receiver }) => receiver)).toEqual(['lock-page-events', 'lock-ticket-events']);
+    for (const { group_by } of events)
+      expect(group_by).toEqual(expect.arrayContaining(['resource', 'alertname']));
+  });
+
   it.each([
     ['RedisLockLost', 'true', 'lock-page-events'],
     ['RedisLockLost', 'false', 'lock-ticket-events'],
@@ -106,32 +129,27 @@ describe('inhibition', () => {
     expect(muted(source, target)).toBe(false);
   });
 
+  it('ends after what it mutes: no old fault comes up as news', () => {
+    expect(outlivedMutes(alerts, inhibit_rules)).toEqual([]);
+  });
+
+  it.each([
+    ['Lost', 'RedisLockLost ends before RedisLockReleaseNotOwned'],
+    ['MassLost', 'RedisLockMassLost ends before RedisLockLost'],
+    ['RedisDown', 'RedisLockRedisDown ends before RedisLockAcquireFailing'],
+  ])('would be found to end too early if %s did not keep firing so long', (name, fault) => {
+    const shorter = alerts.map((rule) =>
+      rule.alert === `RedisLock${name}` ? { ...rule, keep_firing_for: '9m' } : rule,
+    );
+    expect(outlivedMutes(shorter, inhibit_rules)).toContain(fault);
+  });
+
   it('is never across clusters, namespaces or stores', () => {
     for (const { equal } of config().inhibit_rules) {
       expect(equal).toEqual(expect.arrayContaining(['cluster', 'namespace', 'store']));
     }
   });
 });
-
-function labelsOf(alerts: readonly AlertRule[], name: string): Record<string, string> {
-  const rule = alerts.find(({ alert }) => alert === `RedisLock${name}`);
-  if (!rule) throw new Error(`no alert ${name}`);
-  return { alertname: rule.alert, ...rule.labels };
-}
-
-/** Both alerts are about one resource of one store, so that only the matchers and `subject` decide. */
-function mutes(rule: Inhibition, source: Record<string, string>, target: Record<string, string>): boolean {
-  const equal = !rule.equal.includes('subject') || source.subject === target.subject;
-  return equal && rule.source_matchers.every(fits(source)) && rule.target_matchers.every(fits(target));
-}
-
-function fits(labels: Record<string, string>): (matcher: string) => boolean {
-  return (matcher) => {
-    const [, name = '', op, value = ''] = /^(\w+)(=~|=)"(.*)"$/.exec(matcher) ?? [];
-    const actual = labels[name] ?? '';
-    return op === '=~' ? new RegExp(`^(?:${value})$`).test(actual) : actual === value;
-  };
-}
 
 async function route(labels: Record<string, string>): Promise<string> {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
