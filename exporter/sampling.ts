@@ -6,6 +6,7 @@ import { writeRedisPlace } from './config/redis-url.js';
 import type { Settings } from './config/settings.js';
 import { type ReadFile, redisLogin, redisServers } from './redis-settings.js';
 import { clusterDeployment } from './sampler/cluster.js';
+import { readShare } from './sampler/cluster-share.js';
 import { connectSampler, type ServerAddress } from './sampler/connection.js';
 import { cronSchedule } from './sampler/cron-schedule.js';
 import { type Deployment, type NodeParts, singleServer } from './sampler/deployment.js';
@@ -119,7 +120,8 @@ function connectDeployment(
     return clusterDeployment({ seeds, sweepReplicas, connect: connectTo });
   }
   const swept = connect(servers.swept, 'swept');
-  return singleServer(swept, servers.master === servers.swept ? swept : connect(servers.master, 'master'));
+  const master = servers.master === servers.swept ? swept : connect(servers.master, 'master');
+  return singleServer(swept, master, readShare(swept.redis));
 }
 
 /** What to do, where the reason alone does not tell it. */
@@ -128,11 +130,17 @@ const HINTS: Readonly<Partial<Record<NonNullable<SamplerState['reason']>, string
   no_permission: 'give the user the commands of docs/operations.md',
 };
 
+const CLUSTER_HINT =
+  'name the cluster with --redis-url redis+cluster://host:port, so that every master is looked at';
+
 /** @param error text of the last error of a connection; told only for reasons that come from one */
 function logSampling(log: Log, state: SamplerState, settings: Settings, error: string | undefined): void {
   const { status, reason, last } = state;
   if (status === 'ok') {
-    log.info('sampling works', { keys: last?.known, truncated: last?.truncated });
+    const facts = { keys: last?.known, truncated: last?.truncated };
+    const isPart = settings.redisUrl.address.kind !== 'cluster' && last?.faults.includes('moved') === true;
+    if (isPart) log.warn('sampling sees one node of a cluster only', { ...facts, hint: CLUSTER_HINT });
+    else log.info('sampling works', facts);
     return;
   }
   const ofConnection = reason === 'connection' || reason === 'no_auth' || reason === 'command_timeout';

@@ -3,6 +3,7 @@ import { keySlot } from '../../lua/key-slot.js';
 import type { HostPort } from './connection.js';
 import type { Deployment, NodeParts, NodeSet } from './deployment.js';
 import { redisReasonOf } from './redis-reason.js';
+import { readSlots, SLOTS, type SlotRange } from './slots.js';
 import { StepFailure } from './step.js';
 
 /** What a cluster is made of. */
@@ -15,15 +16,6 @@ export interface ClusterOptions {
   readonly sweepReplicas: boolean;
 }
 
-/** A range of slots and who serves it. */
-interface SlotRange {
-  readonly first: number;
-  readonly last: number;
-  readonly master: HostPort;
-  readonly replicas: readonly HostPort[];
-}
-
-const SLOTS = 16_384;
 /** A node that does not answer is not waited for longer while others can be asked. */
 const SEED_READY_MS = 1000;
 
@@ -116,7 +108,8 @@ class ClusterDeployment implements Deployment {
       const slot = keySlot(key);
       return masters[ranges.findIndex(({ first, last }) => first <= slot && slot <= last)];
     };
-    return { sweep: [...sweep.values()], complete: covered === SLOTS, masterOf };
+    const missing = covered === SLOTS ? undefined : 'cluster_down';
+    return { sweep: [...sweep.values()], missing: () => Promise.resolve(missing), masterOf };
   }
 
   #connectSeeds(): void {
@@ -146,23 +139,4 @@ function addressOf(name: string): HostPort {
   const plain = name.replace(REPLICA_MARK, '');
   const colon = plain.lastIndexOf(':');
   return { host: plain.slice(0, colon), port: Number(plain.slice(colon + 1)) };
-}
-
-/** Reads the reply of CLUSTER SLOTS; undefined when it is none. A node that does not know its own host is at the one asked. */
-function readSlots(reply: unknown, asked: HostPort): SlotRange[] | undefined {
-  if (!Array.isArray(reply)) return undefined;
-  const ranges = reply.flatMap((entry: unknown) => {
-    const [first, last, ...nodes]: unknown[] = Array.isArray(entry) ? entry : [];
-    const [master, ...replicas] = nodes.flatMap((node) => readNode(node, asked) ?? []);
-    if (typeof first !== 'number' || typeof last !== 'number' || master === undefined) return [];
-    return [{ first, last, master, replicas }];
-  });
-  return ranges.length === reply.length ? ranges : undefined;
-}
-
-function readNode(node: unknown, asked: HostPort): HostPort | undefined {
-  const [name, port]: unknown[] = Array.isArray(node) ? node : [];
-  if (typeof port !== 'number') return undefined;
-  const host = Buffer.isBuffer(name) ? name.toString() : '';
-  return { host: host === '' || host === '?' ? asked.host : host, port };
 }

@@ -1,3 +1,4 @@
+import type { HasAllKeys } from './cluster-share.js';
 import type { SampleRedis } from './connection.js';
 import type { ReadDataSet } from './data-set.js';
 import type { KeyLook } from './key-look.js';
@@ -20,8 +21,11 @@ export interface SampledNode {
 export interface NodeSet {
   /** Those to sweep: each key is on one of them, and on one only. */
   readonly sweep: readonly SampledNode[];
-  /** Whether they hold all keys: false while slots of a cluster have no server. */
-  readonly complete: boolean;
+  /**
+   * Why they do not hold all keys: slots of a cluster have no server, or belong to masters that are not looked at.
+   * Undefined when they do. To be asked after they were looked at: it may ask a server. Never rejects.
+   */
+  missing(): Promise<'cluster_down' | 'moved' | undefined>;
   /** The master that has, or would have, this key; undefined while its slot has none. */
   masterOf(key: Buffer): SampledNode | undefined;
 }
@@ -41,9 +45,18 @@ export interface NodeParts extends SampledNode {
   readonly redis: SampleRedis;
 }
 
-/** A deployment of one server. @param master the one to look at held keys, where another is swept */
-export function singleServer(swept: NodeParts, master: NodeParts = swept): Deployment {
-  const nodes: NodeSet = { sweep: [swept], complete: true, masterOf: () => master };
+/**
+ * A deployment of one server.
+ * @param master the one to look at held keys, where another is swept
+ * @param hasAllKeys whether the server is not just one of a cluster's
+ */
+export function singleServer(
+  swept: NodeParts,
+  master: NodeParts = swept,
+  hasAllKeys: HasAllKeys = () => Promise.resolve(true),
+): Deployment {
+  const missing = async () => ((await hasAllKeys()) ? undefined : 'moved');
+  const nodes: NodeSet = { sweep: [swept], missing, masterOf: () => master };
   return {
     nodes: () => Promise.resolve(nodes),
     onReady: (callback) => swept.redis.onReady(callback),

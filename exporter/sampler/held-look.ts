@@ -39,7 +39,9 @@ export async function lookAtHeld({ deployment, heldKeys }: HeldLookTools): Promi
   const byNode = divideByNode(heldKeys.takeStock(), set);
   const results = await Promise.all([...byNode].map(([node, held]) => lookAtNode(node, held)));
   const faults = results.flatMap(({ fault }) => fault ?? []);
-  if (!set.complete) faults.push('cluster_down');
+  const answered = results.some(({ fault }) => fault === undefined);
+  const missing = answered ? await set.missing() : undefined;
+  if (missing !== undefined) faults.push(missing);
   const sights = results.flatMap((result) => result.sights);
   for (const { held, sight } of sights) {
     if (sight.state !== 'elsewhere') heldKeys.note(held, sight.state === 'there');

@@ -1,6 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import type { RedisReason } from '../../contract/outcomes.js';
-import type { Deployment, NodeSet, SampledNode } from './deployment.js';
+import type { Deployment, SampledNode } from './deployment.js';
 import type { LockKeys } from './key-pattern.js';
 import type { KeyspaceView, PartEnd } from './keyspace-view.js';
 import { NodeSweeper } from './node-sweeper.js';
@@ -44,7 +44,8 @@ export class KeyspaceSource implements SampleSource {
     const sweepers = this.#placeSweepers(set.sweep);
     const outcomes = await this.#sweepAll(set.sweep, sweepers);
     const resumed = sweepers.some((sweeper) => sweeper.resumed);
-    return this.#judge(set, outcomes, resumed);
+    const missing = outcomes.every(({ kind }) => kind === 'failed') ? undefined : await set.missing();
+    return this.#judge(missing, outcomes, resumed);
   }
 
   forget(): void {
@@ -89,14 +90,18 @@ export class KeyspaceSource implements SampleSource {
     });
   }
 
-  #judge(set: NodeSet, outcomes: readonly SweepOutcome[], resumed: boolean): LookOutcome {
+  #judge(
+    missing: 'cluster_down' | 'moved' | undefined,
+    outcomes: readonly SweepOutcome[],
+    resumed: boolean,
+  ): LookOutcome {
     if (outcomes.some(({ kind }) => kind === 'stopped')) return { kind: 'stopped' };
     const { view, clock, limits } = this.#options;
     const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.reason] : []));
     const counts = addCounts(outcomes.map((outcome) => outcome.counts));
     const faults: RedisReason[] = [...failures];
-    if (counts.moved > 0) faults.push('moved');
-    if (!set.complete) faults.push('cluster_down');
+    if (counts.moved > 0 && missing !== 'moved') faults.push('moved');
+    if (missing !== undefined) faults.push(missing);
     if (faults.length > 0) for (const sweeper of this.#sweepers.values()) sweeper.doubt();
     view.endSweeps(clock.monoMs(), limits.maxKeys);
     const [first] = failures;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../../contract/clock.js';
+import type { RedisReason } from '../../contract/outcomes.js';
 import { READY_MS } from './node-sweeper.js';
 import type { DownReason, SamplePort, Schedule, SkipReason, StartSchedule } from './ports.js';
 import type { LookOutcome, SampleSource } from './sample-source.js';
@@ -29,6 +30,8 @@ export interface LastSample extends SweepCounts {
   readonly takenAtMs: number;
   readonly durationMs: number;
   readonly truncated: boolean;
+  /** What failed in a part of it. */
+  readonly faults: readonly RedisReason[];
   /** Lock keys known, those of earlier looks of the same round included. */
   readonly known: number;
 }
@@ -210,7 +213,7 @@ class RepeatedSampler implements Sampler {
     const ignoredKeys = counts.ignored;
     port.publishSample({ store, takenAtMs, durationMs, truncated, ignoredKeys, resources, changes });
     for (const reason of faults) port.sampleError(store, reason);
-    const last = { ...counts, takenAtMs, durationMs, truncated, known };
+    const last = { ...counts, takenAtMs, durationMs, truncated, faults, known };
     this.#watchAge();
     this.#change({ status: 'ok', reason: undefined, last })();
   }

@@ -2,17 +2,14 @@ import type { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ownerDigest } from '../../../../contract/lock-id.js';
 import { clusterDeployment } from '../../../../exporter/sampler/cluster.js';
+import { readShare } from '../../../../exporter/sampler/cluster-share.js';
+import { singleServer } from '../../../../exporter/sampler/deployment.js';
 import { keySlot } from '../../../../lua/key-slot.js';
 import { type RedisCluster, startCluster } from '../../../support/redis-cluster.js';
+import { startRedis } from '../../../support/redis-server.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { holdKey } from './held.js';
-import {
-  connectNode,
-  makeSampler,
-  sampleDeployment,
-  type TestSampler,
-  type TestSamplerOptions,
-} from './start-sampler.js';
+import { connectNode, sampleDeployment, type TestSampler, type TestSamplerOptions } from './start-sampler.js';
 
 let cluster: RedisCluster;
 let client: Cluster;
@@ -95,16 +92,41 @@ it('keys of a slot on its way are not lost twice: truncated and moved, then whol
   expect([...records.changes.values()]).toEqual([]);
 });
 
-it('a plain connection to one node shows its own keys, and those it may not answer for as moved (B8)', async () => {
-  // B8: oliver006/redis_exporter#979, redis/redis#4810: a node lists keys it must not answer for.
-  await setAll();
-  const node = cluster.masters[0];
-  const sampler = makeSampler(node?.port ?? 0);
-  made.push(sampler);
-  await sampler.sampler.tick();
-  expect(sampler.records.up).toBe('ok');
-  expect(sampler.keys().length).toBeGreaterThan(0);
-  expect(sampler.keys().length).toBeLessThan(NAMES.length);
+it.each(['sweep', 'held'] as const)(
+  'one node named by itself: a %s shows its own keys, and says that others are elsewhere (B8)',
+  async (mode) => {
+    // B8: oliver006/redis_exporter#979, redis/redis#4810: a node lists keys it must not answer for.
+    await setAll();
+    const node = cluster.masters[0];
+    const parts = connectNode(node?.port ?? 0);
+    const sampler = sampleDeployment(singleServer(parts, parts, readShare(parts.redis)), { mode });
+    made.push(sampler);
+    for (const name of NAMES) holdKey(sampler.heldKeys, name, 'v');
+    await sampler.sampler.tick();
+    const { records } = sampler;
+    expect([records.up, records.last.truncated, records.errors]).toEqual(['ok', true, ['moved']]);
+    expect(sampler.keys().length).toBeGreaterThan(0);
+    expect(sampler.keys().length).toBeLessThan(NAMES.length);
+  },
+);
+
+it('a cluster of one node, named by itself, is whole', async () => {
+  const server = await startRedis({ args: ['--cluster-enabled', 'yes'] });
+  try {
+    const admin = server.client();
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await waitFor(async () => (await admin.set('lock:n:1', 'v').catch(() => '')) === 'OK', {
+      what: 'the cluster to be up',
+    });
+    const parts = connectNode(server.port);
+    const sampler = sampleDeployment(singleServer(parts, parts, readShare(parts.redis)));
+    await sampler.sampler.tick();
+    const { records, keys } = sampler;
+    expect([keys(), records.last.truncated, records.errors]).toEqual([['lock:n:1'], false, []]);
+    await sampler.stop();
+  } finally {
+    await server.stop();
+  }
 });
 
 it('held keys are looked at on their own masters', async () => {
