@@ -1,4 +1,5 @@
 import type { Party } from './finding.js';
+import type { LockHistory } from './lock-history.js';
 import type { Producer } from './producers.js';
 
 /**
@@ -31,6 +32,13 @@ export interface OpenOverlap {
   /** Awake times at which it was told, and at which the holder's end became known. */
   readonly toldMs: number;
   endedMs: number | undefined;
+}
+
+/** What a hold is known by from its first report on. */
+export interface HoldFacts {
+  readonly lock: string;
+  readonly owner: string;
+  readonly resource: string;
 }
 
 /**
@@ -79,23 +87,49 @@ export class Hold {
   /** Expiry that the key was last seen with after the owner gave up, and how often it rose. */
   expiresUs: number | undefined = undefined;
   rises = 0;
-  /** Links of the lists that it stands in. */
+  /** Links of the list that `place` names: its producer's, or that of the ended. */
+  place: 'active' | 'ended' | 'forgotten' = 'active';
+  next: Hold | undefined = undefined;
+  previous: Hold | undefined = undefined;
+  /** Links of its lock's list. */
   older: Hold | undefined = undefined;
-  nextOfProducer: Hold | undefined = undefined;
-  previousOfProducer: Hold | undefined = undefined;
+  younger: Hold | undefined = undefined;
+  /** Undefined: it is the only hold of its lock. */
+  history: LockHistory | undefined = undefined;
 
-  constructor(
-    facts: { lock: string; owner: string; resource: string },
-    producer: Producer,
-    knownMs: number,
-    order: number,
-  ) {
+  constructor(facts: HoldFacts, producer: Producer, knownMs: number, order: number) {
     this.lock = facts.lock;
     this.owner = facts.owner;
     this.resource = facts.resource;
     this.producer = producer;
     this.knownMs = knownMs;
     this.order = order;
+  }
+
+  /** Nothing that is known of the other holds of its lock touches it. */
+  get isFront(): boolean {
+    return this.history === undefined || this.history.isFront(this);
+  }
+
+  /** Its grant becomes known. */
+  grant(grantUs: number, serverId: string | undefined, fence: number | undefined): void {
+    this.fence ??= fence;
+    this.grantUs = grantUs;
+    this.serverId = serverId;
+    this.history?.granted(this);
+  }
+
+  /** Its fence becomes known, if it was not. */
+  number(fence: number | undefined): void {
+    this.fence ??= fence;
+    this.history?.fenced(this.fence);
+  }
+
+  /** Its work went on until then. */
+  work(untilUs: number, serverId: string): void {
+    this.workedUntilUs = untilUs;
+    this.workedServer = serverId;
+    this.history?.worked(this);
   }
 }
 

@@ -3,7 +3,7 @@ import type { AcquireEvent, LockEvent, ReleaseEvent, RenewEvent } from '../../co
 import { AwakeTime } from './awake-time.js';
 import type { Abandoned, Finding } from './finding.js';
 import { Ghosts } from './ghosts.js';
-import { type Hold, isTakenOver, partyOf } from './hold.js';
+import { type Hold, type HoldFacts, isTakenOver, partyOf } from './hold.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
 import { findZombie, isSilent, type SeenKey, standingOf } from './key-judge.js';
 import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
@@ -207,8 +207,8 @@ class HoldLedger implements Ledger {
 
   holders(): readonly HolderCount[] {
     const counts = new Map<string, HolderCount>();
-    for (const { state, resource, producer } of this.#table.active.values()) {
-      if (state !== 'live') continue;
+    for (const { place, state, resource, producer } of this.#table.values()) {
+      if (place !== 'active' || state !== 'live') continue;
       let count = counts.get(resource);
       if (!count) {
         count = { resource, holders: 0, unsure: 0 };
@@ -221,10 +221,10 @@ class HoldLedger implements Ledger {
   }
 
   size(): LedgerSize {
-    const { active, endedCount, lockCount } = this.#table;
+    const { activeCount, endedCount, lockCount } = this.#table;
     const evicted = { ...this.#evicted };
     return {
-      holds: active.size,
+      holds: activeCount,
       ended: endedCount,
       locks: lockCount,
       producers: this.#producers.size,
@@ -241,7 +241,7 @@ class HoldLedger implements Ledger {
     return this.#producer;
   }
 
-  #holdOf(facts: { lock: string; owner: string; resource: string }, producer: Producer): Hold {
+  #holdOf(facts: HoldFacts, producer: Producer): Hold {
     return this.#table.find(facts.owner) ?? this.#table.add(facts, producer, this.#nowMs);
   }
 
@@ -268,14 +268,14 @@ class HoldLedger implements Ledger {
     serverId: string | undefined,
     findings?: Finding[],
   ): readonly Finding[] {
-    hold.fence ??= fence;
-    // Nothing to hold it against, as with most grants: the only one of its lock.
-    const alone = this.#table.youngestOf(hold.lock) === hold && hold.older === undefined;
-    if (grantUs === undefined || hold.grantUs !== undefined) return NOTHING;
-    hold.grantUs = grantUs;
-    hold.serverId = serverId;
+    if (grantUs === undefined || hold.grantUs !== undefined) {
+      hold.number(fence);
+      return NOTHING;
+    }
+    hold.grant(grantUs, serverId, fence);
     hold.leaseEndUs ??= grantUs + hold.leaseMs * 1000;
-    if (alone) return NOTHING;
+    // Nothing to hold it against, as with most grants.
+    if (hold.isFront && this.#overlaps.openCount === 0) return NOTHING;
     const found = findings ?? [];
     findRegressions(this.#store, hold, this.#table, (one) => found.push(one));
     this.#overlaps.compare(hold, this.#nowMs, found);
@@ -287,7 +287,7 @@ class HoldLedger implements Ledger {
     if (hold.settled) return;
     if (hold.state === 'ended' && !hold.givenUp) this.#table.revive(hold, producer);
     if (hold.state !== 'lost') hold.state = 'live';
-    hold.fence ??= event.fence;
+    hold.number(event.fence);
     hold.leaseMs = event.leaseMs;
     hold.leaseEndMs = this.#nowMs + event.leaseMs;
     if (event.serverUs !== undefined && (hold.serverId ?? serverId) === serverId) {
@@ -322,25 +322,25 @@ class HoldLedger implements Ledger {
   #workedUntil(hold: Hold, us: number | undefined, serverId: string | undefined): void {
     if (us === undefined || serverId === undefined || hold.settled) return;
     if (hold.workedServer === serverId && (hold.workedUntilUs ?? 0) > us) return;
-    hold.workedUntilUs = us;
-    hold.workedServer = serverId;
+    hold.work(us, serverId);
   }
 
   #released(event: ReleaseEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
     const hold = this.#holdOf(event, producer);
     hold.loopDelayMs = event.loopDelayMs;
     hold.leaseMs = event.leaseMs;
-    hold.fence ??= event.fence;
+    hold.number(event.fence);
     hold.givenUp = true;
     hold.releasedUs = event.serverUs;
     if (event.settledUs !== undefined && serverId !== undefined) {
-      hold.workedUntilUs = event.settledUs;
-      hold.workedServer = serverId;
+      hold.work(event.settledUs, serverId);
       hold.endKnown = true;
     }
     hold.settled = true;
     this.#end(hold);
     const notOwned = readNotOwned(event);
+    // As with nearly all releases of a busy lock.
+    if (!notOwned && hold.isFront && this.#overlaps.openCount === 0) return NOTHING;
     const findings = notOwned ? [...this.#notOwned(notOwned, producer, serverId)] : [];
     this.#overlaps.compare(hold, this.#nowMs, findings);
     return findings;

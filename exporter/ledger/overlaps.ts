@@ -26,10 +26,17 @@ export class Overlaps {
     this.#servers = servers;
   }
 
+  /** Overlaps whose length is not known yet. */
+  get openCount(): number {
+    return this.#open.size;
+  }
+
   /** Holds `hold` against the others of its lock, after its grant or the end of its work became known. */
   compare(hold: Hold, nowMs: number, findings: Finding[]): void {
+    const { isFront } = hold;
+    if (isFront && this.#open.size === 0) return;
     for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
-      if (other !== hold) {
+      if (other !== hold && !isFront) {
         this.#comparePair(hold, other, nowMs, findings);
         this.#comparePair(other, hold, nowMs, findings);
       }

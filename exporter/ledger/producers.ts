@@ -59,25 +59,26 @@ export class Producer {
     return Math.abs(startedAtMs - this.startedAtMs) >= SAME_START_MS;
   }
 
+  /** Adds a hold that stands in no list. */
   link(hold: Hold): void {
-    hold.nextOfProducer = this.holds;
-    if (this.holds) this.holds.previousOfProducer = hold;
+    hold.next = this.holds;
+    if (this.holds) this.holds.previous = hold;
     this.holds = hold;
   }
 
   unlink(hold: Hold): void {
-    const { nextOfProducer: next, previousOfProducer: previous } = hold;
+    const { next, previous } = hold;
     if (this.holds === hold) this.holds = next;
-    if (previous) previous.nextOfProducer = next;
-    if (next) next.previousOfProducer = previous;
-    hold.nextOfProducer = undefined;
-    hold.previousOfProducer = undefined;
+    if (previous) previous.next = next;
+    if (next) next.previous = previous;
+    hold.next = undefined;
+    hold.previous = undefined;
   }
 
   /** A copy, since holds may end while it is read. */
   listHolds(): Hold[] {
     const list: Hold[] = [];
-    for (let hold = this.holds; hold; hold = hold.nextOfProducer) list.push(hold);
+    for (let hold = this.holds; hold; hold = hold.next) list.push(hold);
     return list;
   }
 }
