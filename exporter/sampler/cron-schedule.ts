@@ -6,10 +6,10 @@ import type { Schedule, StartSchedule } from './ports.js';
 const TIME_ZONE = 'Etc/UTC';
 /** Exporters with the same schedule must not all look in the same moment; more would surprise who set the time. */
 const MAX_PHASE_MS = 5000;
-/** A tick is overdue when it is later than this. */
-const OVERDUE_MS = 5000;
+/** A clock that was set is noticed after this. */
+const MAX_NAP_MS = 10_000;
 
-/** node-cron prints by itself unless it is given a logger. What is missed shows in the age of the sample. */
+/** node-cron prints by itself unless it is given a logger. */
 const SILENT: Logger = { info() {}, warn() {}, error() {}, debug() {} };
 
 /** What is wrong with a cron expression, in words that follow its name; undefined when nothing is. */
@@ -45,65 +45,57 @@ export function cronSchedule(expression: string, clock: Clock, random: Random): 
   return (tick) => new CronSchedule(expression, clock, random, tick);
 }
 
+/**
+ * node-cron only says when the next run is; it never runs the task. Its own timers floor a time by
+ * `Date.setMilliseconds`, which in the hour that comes twice gives the time of an hour before: where TZ has such an
+ * hour, it would spin through all of it without one run, whatever zone the expression is for.
+ */
 class CronSchedule implements Schedule {
   readonly #clock: Clock;
   readonly #phaseMs: number;
   readonly #tick: () => Promise<void>;
   readonly #task: ReturnType<typeof createTask>;
-  #watch: Timer | undefined;
-  #phase: { timer: Timer; done: () => void } | undefined;
-  #stopped = false;
+  #sleep: Timer | undefined;
+  #phase: Timer | undefined;
+  /** Wall time of the next run. */
+  #dueAtMs: number | undefined;
 
   constructor(expression: string, clock: Clock, random: Random, tick: () => Promise<void>) {
     this.#clock = clock;
     this.#tick = tick;
-    this.#task = createTask(expression, () => this.#run(), {
-      timezone: TIME_ZONE,
-      noOverlap: false,
-      suppressMissedWarning: true,
-      logger: SILENT,
-      unref: true,
-    });
+    this.#task = createTask(expression, () => {}, { timezone: TIME_ZONE, logger: SILENT });
     const [first, second] = this.#task.getNextRuns(2);
     const gapMs = first && second ? second.getTime() - first.getTime() : 0;
     this.#phaseMs = random() * Math.min(gapMs / 2, MAX_PHASE_MS);
-    void this.#task.start();
-    this.#watchNext();
+    this.#sleepOn();
   }
 
   msToNext(): number | undefined {
-    const ms = this.#task.msToNext();
-    return ms === null ? undefined : Math.max(0, ms) + this.#phaseMs;
+    const dueAtMs = this.#nextRunMs();
+    return dueAtMs === undefined ? undefined : Math.max(0, dueAtMs - this.#clock.wallMs()) + this.#phaseMs;
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#watch?.cancel();
-    this.#phase?.timer.cancel();
-    this.#phase?.done();
+    this.#sleep?.cancel();
+    this.#phase?.cancel();
     void this.#task.destroy();
   }
 
-  async #run(): Promise<void> {
-    this.#watchNext();
-    await new Promise<void>((done) => {
-      this.#phase = { timer: this.#clock.setTimer(done, this.#phaseMs), done };
-    });
-    if (!this.#stopped) await this.#tick();
+  #nextRunMs(): number | undefined {
+    return this.#task.getNextRuns(1)[0]?.getTime();
   }
 
-  /**
-   * node-cron sleeps by the wall clock: set back by an hour, it would sleep an hour more. The monotonic clock
-   * watches that, and makes it look at the wall clock anew.
-   */
-  #watchNext(): void {
-    this.#watch?.cancel();
-    const dueMs = this.msToNext();
-    if (dueMs === undefined || this.#stopped) return;
-    this.#watch = this.#clock.setTimer(() => {
-      void this.#task.stop();
-      void this.#task.start();
-      this.#watchNext();
-    }, dueMs + OVERDUE_MS);
+  /** In short naps, so that a clock that was set is noticed: set back by an hour, it would sleep an hour more. */
+  #sleepOn(): void {
+    this.#dueAtMs = this.#nextRunMs();
+    if (this.#dueAtMs === undefined) return;
+    const leftMs = this.#dueAtMs - this.#clock.wallMs();
+    this.#sleep = this.#clock.setTimer(() => this.#wake(), Math.min(leftMs, MAX_NAP_MS));
+  }
+
+  #wake(): void {
+    const isDue = this.#dueAtMs !== undefined && this.#clock.wallMs() >= this.#dueAtMs;
+    if (isDue) this.#phase = this.#clock.setTimer(() => void this.#tick(), this.#phaseMs);
+    this.#sleepOn();
   }
 }

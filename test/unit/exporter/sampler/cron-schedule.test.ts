@@ -68,6 +68,35 @@ describe('ticks', () => {
     expect(ticks.length).toBeGreaterThanOrEqual(4);
   });
 
+  // E6: node-cron/node-cron#492, #509; kelektiv/node-cron#120: a catch-up loop, or silence for an hour or a day.
+  it.each([
+    ['America/New_York', 'in March', Date.UTC(2026, 2, 8, 6, 59, 50)],
+    ['America/New_York', 'in November', Date.UTC(2026, 10, 1, 5, 59, 50)],
+    ['Europe/Vienna', 'in March', Date.UTC(2026, 2, 29, 0, 59, 50)],
+    ['Europe/Vienna', 'in October', Date.UTC(2026, 9, 25, 0, 59, 50)],
+  ])(
+    'in %s go on at their interval when the clocks change %s, five minutes long (E6)',
+    async (zone, _, now) => {
+      vi.stubEnv('TZ', zone);
+      try {
+        vi.setSystemTime(now);
+        const offset = () => new Date().getTimezoneOffset();
+        const before = offset();
+        start();
+        const timers = vi.spyOn(globalThis, 'setTimeout');
+        await vi.advanceTimersByTimeAsync(300_000);
+        expect(offset()).not.toBe(before);
+        expect(ticks.map((at) => (Math.round(at / 100) * 100) % 60_000)).toEqual(
+          Array.from({ length: 20 }, (_unused, at) => (at * 15_000) % 60_000),
+        );
+        // A few for each tick: its next run, the watch over that, and the phase.
+        expect(timers.mock.calls.length).toBeLessThanOrEqual(20 * 4);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  );
+
   it('end with stop(), also in the middle of the phase', async () => {
     start(0.999);
     await vi.advanceTimersByTimeAsync(11_000);
