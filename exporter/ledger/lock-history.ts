@@ -41,12 +41,13 @@ export class LockHistory {
     if (fence !== undefined && fence > this.#highestFence) this.#highestFence = fence;
   }
 
-  /** Takes in until when the work of a hold went on. Of another server's clock: the front is not sure any more. */
-  worked(hold: Hold): void {
-    const { workedUntilUs = Number.NEGATIVE_INFINITY, workedServer } = hold;
-    const isOfServer = workedServer === this.#serverId;
-    if (hold !== this.#front || !isOfServer) this.#front = undefined;
-    if (isOfServer && workedUntilUs > this.#latestUs) this.#latestUs = workedUntilUs;
+  /**
+   * Takes in until when the work of a hold went on. A hold that is not the front is now held against all others, the
+   * front included. Times of another server's clock say nothing here: then there is no front.
+   */
+  worked({ workedUntilUs = Number.NEGATIVE_INFINITY, workedServer }: Hold): void {
+    if (workedServer !== this.#serverId) this.#front = undefined;
+    else if (workedUntilUs > this.#latestUs) this.#latestUs = workedUntilUs;
   }
 
   /** Another server's clock counts from now on. What is known by it is gathered from all holds but `without`. */
