@@ -146,9 +146,8 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
   #ask(nowMs: number): void {
     this.#state = 'asking';
     this.#attempts += 1;
-    const { scripts, redis } = this.#parts;
-    this.#command = new Command(this.#parts, this, this.#limitMs(nowMs), () =>
-      scripts.acquire(redis, this.#args),
+    this.#command = new Command(this.#parts, this, this.#limitMs(nowMs), (scripts, command) =>
+      scripts.acquire(this.#args, command),
     );
   }
 

@@ -1,5 +1,5 @@
 import type { ReleaseReply } from '../lua/replies.js';
-import type { AcquireArgs, LockScripts } from '../lua/scripts.js';
+import type { AcquireArgs } from '../lua/scripts.js';
 import { type Answer, Command, type CommandListener, type CommandRoom } from './command.js';
 import { type DeadlineItem, NOT_QUEUED } from './deadline-queue.js';
 import { isEnded, isReady } from './lock-connection.js';
@@ -13,7 +13,6 @@ const LONGEST_PAUSE_MS = 1000;
 
 /** What clean-ups need of their client. */
 export interface CleanUpRoom extends CommandRoom {
-  readonly scripts: LockScripts;
   readonly commandTimeoutMs: number;
 }
 
@@ -114,8 +113,9 @@ class CleanUpTask implements DeadlineItem, CommandListener<ReleaseReply> {
   }
 
   #send(): void {
-    const { scripts, redis, commandTimeoutMs } = this.#room;
-    this.#command = new Command(this.#room, this, commandTimeoutMs, () => scripts.release(redis, this.#args));
+    this.#command = new Command(this.#room, this, this.#room.commandTimeoutMs, (scripts, command) =>
+      scripts.release(this.#args, command),
+    );
   }
 
   #pause(nowMs: number): void {

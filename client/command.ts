@@ -9,8 +9,8 @@ import {
   explainFailure,
   type RedisFailure,
 } from './redis-errors.js';
+import type { ScriptSender, Sender } from './script-sender.js';
 import type { ServerEpoch, ServerEpochs } from './server-epochs.js';
-import type { WriteBatch } from './write-batch.js';
 
 /** How one command ended. Times are monotonic; `sentMs` is that of the call for a command that was never sent. */
 export type Answer<Reply> =
@@ -47,8 +47,11 @@ export interface CommandRoom {
   readonly epochs: ServerEpochs;
   readonly gate: ReadyGate;
   readonly redis: LockConnection;
-  readonly writes: WriteBatch;
+  readonly sender: ScriptSender;
 }
+
+/** Sends the script of a command. */
+export type SendScript<Reply> = (scripts: ScriptSender, command: Sender) => Promise<Reply>;
 
 /** `waiting` (for the connection) → `sent` → `over`; `over` at the answer, at the limit, or when abandoned. */
 type CommandState = 'waiting' | 'sent' | 'over';
@@ -57,24 +60,19 @@ type CommandState = 'waiting' | 'sent' | 'over';
  * One command under way, with a time limit of its own: ioredis may have none, and may keep a command in a queue for
  * longer than anybody cares. The limit does not take a sent command back; what it does late is told to `onLate`.
  */
-export class Command<Reply> implements DeadlineItem, GateWaiter {
+export class Command<Reply> implements DeadlineItem, GateWaiter, Sender {
   dueMs = 0;
   queueIndex = NOT_QUEUED;
   readonly #room: CommandRoom;
   readonly #listener: CommandListener<Reply>;
   readonly #limitMs: number;
-  readonly #send: () => Promise<Reply>;
+  readonly #send: SendScript<Reply>;
   #state: CommandState = 'waiting';
   #sentMs: number;
   #sentEpoch: ServerEpoch | undefined;
 
   /** Sends at once, or when the connection is ready. `onAnswer` is never called before the constructor returns. */
-  constructor(
-    room: CommandRoom,
-    listener: CommandListener<Reply>,
-    limitMs: number,
-    send: () => Promise<Reply>,
-  ) {
+  constructor(room: CommandRoom, listener: CommandListener<Reply>, limitMs: number, send: SendScript<Reply>) {
     this.#room = room;
     this.#listener = listener;
     this.#limitMs = limitMs;
@@ -120,15 +118,14 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
     this.#sentEpoch = this.#room.epochs.current;
     this.#listener.onSend?.(nowMs);
     const wasEnded = this.#room.redis.status === 'end';
-    this.#room.writes.begin();
-    this.#send().then(
+    this.#send(this.#room.sender, this).then(
       (reply) => this.#onReply(reply),
       (error) => this.#onError(error, wasEnded),
     );
   }
 
   #onReply(reply: Reply): void {
-    this.#room.writes.end();
+    this.#room.sender.answered();
     const { clock, epochs } = this.#room;
     const epoch = epochs.current;
     this.#settle({
@@ -142,7 +139,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
   }
 
   #onError(error: unknown, wasEnded: boolean): void {
-    this.#room.writes.end();
+    this.#room.sender.answered();
     const failure = explainFailure(error);
     this.#settle(this.#failed(wasEnded ? { ...failure, notDone: true } : failure, this.#room.clock.monoMs()));
   }
@@ -165,7 +162,7 @@ export class Command<Reply> implements DeadlineItem, GateWaiter {
 export function ask<Reply>(
   room: CommandRoom,
   limitMs: number,
-  send: () => Promise<Reply>,
+  send: SendScript<Reply>,
 ): Promise<Answer<Reply>> {
   return new Promise((resolve) => {
     new Command(room, { onAnswer: resolve }, limitMs, send);

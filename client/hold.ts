@@ -234,10 +234,11 @@ export class Hold implements DeadlineItem {
 
   #sendRelease(): Promise<ReleaseResult> {
     const settled = this.#settle();
-    const { scripts, redis, commandTimeoutMs } = this.#parts;
     return new Promise((resolve) => {
       const onAnswer = (answer: Answer<ReleaseReply>) => resolve(this.#end(answer, settled));
-      new Command(this.#parts, { onAnswer }, commandTimeoutMs, () => scripts.release(redis, this.grant.args));
+      new Command(this.#parts, { onAnswer }, this.#parts.commandTimeoutMs, (scripts, command) =>
+        scripts.release(this.grant.args, command),
+      );
     });
   }
 

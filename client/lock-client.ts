@@ -31,11 +31,11 @@ import {
 import type { ClientParts } from './parts.js';
 import { ReadyGate } from './ready-gate.js';
 import type { AcquireFailure, AcquireResult } from './results.js';
+import { ScriptSender } from './script-sender.js';
 import { watchServer } from './server-epochs.js';
 import { TokenSource } from './tokens.js';
 import { traceIdHook } from './trace-id.js';
 import { Warnings } from './warnings.js';
-import { WriteBatch } from './write-batch.js';
 
 /** How long `close()` waits by default: for releases, then for the last events. */
 const DEFAULT_CLOSE_TIMEOUT_MS = 1000;
@@ -212,8 +212,7 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
     epochs,
     deadlines: new DeadlineQueue(clock),
     gate: new ReadyGate(redis),
-    writes: new WriteBatch(redis),
-    scripts: options.scripts ?? loadLockScripts(),
+    sender: new ScriptSender(redis, options.scripts ?? loadLockScripts(), epochs),
     ...limits,
   };
   events.open(

@@ -1,5 +1,4 @@
 import type { Random } from '../contract/clock.js';
-import type { LockScripts } from '../lua/scripts.js';
 import type { AcquireCall } from './acquire-call.js';
 import type { CleanUp } from './clean-up.js';
 import type { CommandRoom } from './command.js';
@@ -13,7 +12,6 @@ import type { Warnings } from './warnings.js';
 
 /** What all locks of one client share. */
 export interface ClientParts extends CommandRoom {
-  readonly scripts: LockScripts;
   readonly tokens: TokenSource;
   readonly random: Random;
   readonly events: EventSink;

@@ -14,8 +14,8 @@ type AskedResult = Exclude<CheckResult, { outcome: 'ended' }>;
 export async function runCheck(parts: ClientParts, hold: Hold): Promise<CheckResult> {
   hold.noticeEnd(hold.now());
   if (!hold.isHeld) return { outcome: 'ended' };
-  const { scripts, redis, commandTimeoutMs } = parts;
-  const answer = await ask(parts, commandTimeoutMs, () => scripts.check(redis, hold.grant.args));
+  const { commandTimeoutMs } = parts;
+  const answer = await ask(parts, commandTimeoutMs, (scripts) => scripts.check(hold.grant.args));
   // The work has settled meanwhile: an answer from after that says nothing of it, and its release is the last to be told.
   if (hold.isSettled) return { outcome: 'ended' };
   const { result, latest } = judge(answer);

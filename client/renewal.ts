@@ -38,10 +38,9 @@ export class Renewal implements CommandListener<RenewReply> {
   }
 
   send(limitMs: number): void {
-    const { scripts, redis } = this.#parts;
     const { key, fenceKey, token } = this.#hold.grant.args;
     const args = { key, fenceKey, token, leaseMs: this.#plan.leaseMs };
-    this.#command = new Command(this.#parts, this, limitMs, () => scripts.renew(redis, args));
+    this.#command = new Command(this.#parts, this, limitMs, (scripts) => scripts.renew(args));
   }
 
   /** Should it shorten the lease, then the lease may be short from now on, answer or not. */

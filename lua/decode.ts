@@ -109,11 +109,11 @@ export function decodeCheck(reply: unknown): CheckReply {
 export function decodeSample(reply: unknown): SampleReply {
   if (!Array.isArray(reply))
     return decode<never>('sample', {}, Buffer.isBuffer(reply) ? latin1(reply) : reply);
-  if (reply.length !== SAMPLE_PARTS) throw fault('sample');
+  if (reply.length !== SAMPLE_PARTS) throw badReply('sample');
   const [word, cursor, serverUs, names, lefts, owners] = reply;
-  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw fault('sample');
+  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw badReply('sample');
   const cursorDigits = latin1(cursor);
-  if (!/^\d{1,20}$/.test(cursorDigits)) throw fault('sample');
+  if (!/^\d{1,20}$/.test(cursorDigits)) throw badReply('sample');
   const clock = new Fields('sample', latin1(serverUs));
   const sample = { cursor: cursorDigits, serverUs: clock.whole(), vanished: 0, moved: 0 };
   clock.end();
@@ -173,12 +173,12 @@ class Fields {
   }
 
   fault(): RedisLockError {
-    return fault(this.#script);
+    return badReply(this.#script);
   }
 }
 
 /** The words themselves stay out of the message. */
-function fault(script: string): RedisLockError {
+export function badReply(script: string): RedisLockError {
   return new RedisLockError('bad_reply', `The script ${script} answered something unknown`);
 }
 
@@ -187,7 +187,7 @@ function decode<Reply>(
   decoders: Readonly<Record<string, (fields: Fields) => Reply>>,
   reply: unknown,
 ): Reply {
-  if (typeof reply !== 'string') throw fault(script);
+  if (typeof reply !== 'string') throw badReply(script);
   const fields = new Fields(script, reply);
   const word = fields.word();
   const read = Object.hasOwn(decoders, word) ? decoders[word] : undefined;
@@ -206,10 +206,10 @@ function refusedArgument(script: string, fields: Fields): RedisLockError {
 
 function readKeys(names: readonly unknown[], lefts: readonly unknown[], ownerWords: string) {
   const owners = ownerWords === '' ? undefined : ownerWords.split(' ');
-  if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw fault('sample');
+  if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw badReply('sample');
   const found = { keys: [] as SampledKey[], vanished: 0, moved: 0 };
   names.forEach((key, at) => {
-    if (!Buffer.isBuffer(key)) throw fault('sample');
+    if (!Buffer.isBuffer(key)) throw badReply('sample');
     const left = readLeft(lefts[at]);
     if (left === VANISHED) found.vanished += 1;
     else if (left === MOVED) found.moved += 1;
@@ -223,7 +223,7 @@ function readKeys(names: readonly unknown[], lefts: readonly unknown[], ownerWor
 /** A number; a connection with `stringNumbers` gives text. */
 function readLeft(field: unknown): number {
   const left = typeof field === 'number' ? field : Number(latin1(field) || 'none');
-  if (!(Number.isInteger(left) && left >= MOVED)) throw fault('sample');
+  if (!(Number.isInteger(left) && left >= MOVED)) throw badReply('sample');
   return Math.min(left, Number.MAX_SAFE_INTEGER);
 }
 
@@ -231,7 +231,7 @@ function readOwner(word: string | undefined): Pick<SampledKey, 'type' | 'owner'>
   if (word === undefined) return { type: null, owner: null };
   if (word === '-') return { type: 'string', owner: null };
   if (word.startsWith(':')) return { type: word.slice(1), owner: null };
-  if (!/^[0-9a-f]{16}$/.test(word)) throw fault('sample');
+  if (!/^[0-9a-f]{16}$/.test(word)) throw badReply('sample');
   return { type: 'string', owner: word };
 }
 

@@ -9,6 +9,14 @@ import {
 } from './connection.js';
 import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from './decode.js';
 import type { AcquireReply, CheckReply, ReleaseReply, RenewReply, SampleReply } from './replies.js';
+import {
+  argvOfAll,
+  composeTogether,
+  decodeTogether,
+  keysOfAll,
+  type TogetherCall,
+  type TogetherReply,
+} from './together.js';
 
 /** Which lock, and by whom. */
 export interface LockArgs {
@@ -62,6 +70,11 @@ export interface LockScripts {
   release(connection: ScriptConnection, args: LockArgs): Promise<ReleaseReply>;
   /** Looks whether the lock is the own one. Writes nothing. */
   check(connection: ScriptConnection, args: LockArgs): Promise<CheckReply>;
+  /**
+   * Carries out several acquires and releases in their order, as one command: all keys must be on one server, and of
+   * one slot where the server is part of a cluster. Optional: without it each call is a command of its own.
+   */
+  together?(connection: ScriptConnection, calls: readonly TogetherCall[]): Promise<TogetherReply[]>;
   /** One SCAN step with a look at each key found. Writes nothing. Of a cluster, it sees the one node it is sent to. */
   sample(connection: SampleConnection, args: SampleArgs): Promise<SampleReply>;
 }
@@ -76,6 +89,7 @@ export function loadLockScripts(): LockScripts {
   const release = loadScript('release');
   const check = loadScript('check');
   const sample = loadScript('sample');
+  const together = composeTogether(acquire.source, release.source);
   return {
     acquire: (connection, args) =>
       runScript(connection, acquire, keysOf(args), acquireArgv(args), decodeAcquire),
@@ -83,6 +97,10 @@ export function loadLockScripts(): LockScripts {
     release: (connection, args) =>
       runScript(connection, release, keysOf(args), releaseArgv(args), decodeRelease),
     check: (connection, args) => runScript(connection, check, keysOf(args), checkArgv(args), decodeCheck),
+    together: (connection, calls) =>
+      runScript(connection, together, keysOfAll(calls), argvOfAll(calls), (reply) =>
+        decodeTogether(calls, reply),
+      ),
     sample: (connection, args) => runKeylessScript(connection, sample, sampleArgv(args), decodeSample),
   };
 }

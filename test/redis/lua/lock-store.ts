@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import { expect } from 'vitest';
 import { fenceKey } from '../../../lua/fence-key.js';
+import type { AcquireReply, ReleaseReply } from '../../../lua/replies.js';
 import { type LockScripts, loadLockScripts } from '../../../lua/scripts.js';
+import type { TogetherCall, TogetherReply } from '../../../lua/together.js';
 
 /** A connection to whatever kind of Redis a suite runs against. */
 export type Connection = Redis | Cluster;
@@ -40,11 +43,11 @@ export function makeLock(key: string | Buffer = `lock:test:${randomBytes(6).toSt
   };
 }
 
+type Plain = Omit<TestLock['mine'], 'fenceKey'> & { fenceKey: string | Buffer | null };
+
 /** The bindings bound to one connection. */
 export function bindScripts(connection: Connection) {
   const scripts: LockScripts = loadLockScripts();
-  type Args = TestLock['mine'];
-  type Plain = Omit<Args, 'fenceKey'> & { fenceKey: string | Buffer | null };
   return {
     acquire: (args: Plain) => scripts.acquire(connection, args),
     renew: (args: Plain) => scripts.renew(connection, args),
@@ -52,6 +55,35 @@ export function bindScripts(connection: Connection) {
     check: (args: Plain) => scripts.check(connection, args),
   };
 }
+
+/** As {@link bindScripts}, but every acquire and release goes in one command with those of two other locks. */
+export function bindTogether(connection: Connection): ReturnType<typeof bindScripts> {
+  const scripts: LockScripts = loadLockScripts();
+  const run = async (call: TogetherCall): Promise<TogetherReply> => {
+    const [before, after] = [makeLock(), makeLock()];
+    const calls: TogetherCall[] = [
+      { script: 'acquire', args: before.mine },
+      { script: 'release', args: { ...before.mine, fenceKey: null } },
+      call,
+      { script: 'acquire', args: { ...after.mine, fenceKey: null } },
+      { script: 'release', args: after.mine },
+    ];
+    const replies = (await scripts.together?.(connection, calls)) ?? [];
+    const [reply] = replies.splice(2, 1);
+    // What is refused to the middle one is refused to its neighbours, or nothing is: never anything in between.
+    const isFull = replies.some((other) => other instanceof Error);
+    if (!isFull) expect(replies.map((other) => 'word' in other && other.word)).toEqual(UNDISTURBED);
+    if (reply === undefined || reply instanceof Error) throw reply;
+    return reply;
+  };
+  return {
+    ...bindScripts(connection),
+    acquire: (args) => run({ script: 'acquire', args }) as Promise<AcquireReply>,
+    release: (args) => run({ script: 'release', args }) as Promise<ReleaseReply>,
+  };
+}
+
+const UNDISTURBED = ['granted', 'released', 'granted', 'released'];
 
 /** Microseconds of a server's clock. */
 export async function serverUs(connection: Connection, key: string | Buffer): Promise<number> {

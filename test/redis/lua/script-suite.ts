@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const FAR_AHEAD_US = 10_000_000;
 
 /** What the four lock scripts answer, and leave behind, on any kind of Redis. */
-export function describeScripts(kind: string, start: () => Promise<Store>): void {
+export function describeScripts(kind: string, start: () => Promise<Store>, bind = bindScripts): void {
   let store: Store;
   let redis: Connection;
   let run: ReturnType<typeof bindScripts>;
@@ -13,7 +13,7 @@ export function describeScripts(kind: string, start: () => Promise<Store>): void
   beforeAll(async () => {
     store = await start();
     redis = store.connection;
-    run = bindScripts(redis);
+    run = bind(redis);
   });
   afterAll(() => store?.stop());
 

@@ -6,7 +6,7 @@ import { ownerDigest } from '../../../../contract/lock-id.js';
 import { type FakeClock, seededRandom } from '../../../support/clocks.js';
 import type { AcquireStep, ProcessPlan } from './history.js';
 import type { Mutation } from './mutants.js';
-import { asRedis, type ModelConnection, networkScripts } from './network.js';
+import { asRedis, type ModelConnection, networkScripts, withTogether } from './network.js';
 import type { ProcessClock } from './process-clock.js';
 import type { TrueHold, Truth } from './truth.js';
 
@@ -68,7 +68,7 @@ export class ModelProcess {
       clock,
       random: seededRandom(parts.seed),
       fillRandom: seededFill(parts.seed),
-      scripts: bendScripts(networkScripts(), clock),
+      scripts: withTogether(bendScripts(networkScripts(), clock)),
       commandTimeoutMs: parts.plan.commandTimeoutMs,
       onWarning: () => {},
       traceId: () => {

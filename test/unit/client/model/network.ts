@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import type { LockScripts } from '../../../../lua/scripts.js';
+import type { TogetherReply } from '../../../../lua/together.js';
 import type { FakeClock } from '../../../support/clocks.js';
 import type { ModelRedis, ScriptCall, ScriptReply } from './model-redis.js';
 import type { ProcessClock } from './process-clock.js';
@@ -241,6 +242,26 @@ export function networkScripts(): LockScripts {
     release: (connection, args) => send(connection, { name: 'release', args }),
     check: (connection, args) => send(connection, { name: 'check', args }),
     sample: () => Promise.reject(new Error('not used')),
+  };
+}
+
+/**
+ * Several calls in one command, as a network may treat them worst: each goes its own way, so that their answers come
+ * together and late. Made of the other scripts, bent ones included.
+ */
+export function withTogether(scripts: LockScripts): LockScripts {
+  return {
+    ...scripts,
+    together: (connection, calls) =>
+      Promise.all(
+        calls.map((call): Promise<TogetherReply> => {
+          const reply =
+            call.script === 'acquire'
+              ? scripts.acquire(connection, call.args)
+              : scripts.release(connection, call.args);
+          return reply.catch((error: Error) => error);
+        }),
+      ),
   };
 }
 
