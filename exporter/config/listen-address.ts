@@ -1,10 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
+import type { ListenAddress } from '../../contract/listen-address.js';
 import { bad, good, type Reading } from './reading.js';
-
-/** Where a listener listens. Port 0 lets the system choose. */
-export type ListenAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  | { readonly kind: 'unix'; readonly path: string };
 
 /** Longest path of a unix socket in bytes: Linux keeps 108 with the closing zero byte. */
 const MAX_SOCKET_PATH_BYTES = 107;
@@ -26,12 +22,6 @@ export function readTcpAddress(text: string): Reading<ListenAddress & { kind: 't
   const port = Number(digits);
   if (port > 65_535) return bad('has a port above 65535');
   return good({ kind: 'tcp', host, port });
-}
-
-/** The address as it is written in an option. */
-export function writeListenAddress(address: ListenAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`;
-  return `${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
 }
 
 /** Whether only this machine can reach the address. A host name other than `localhost` counts as reachable. */

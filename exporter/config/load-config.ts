@@ -1,6 +1,7 @@
+import { writeListenAddress } from '../../contract/listen-address.js';
 import { type Action, readFlags } from './flags.js';
 import { type Given, nameValue, type SourceReading } from './given.js';
-import { isLocalOnly, isSamePlace, writeListenAddress } from './listen-address.js';
+import { isLocalOnly, isSamePlace } from './listen-address.js';
 import type { OptionSpec } from './option.js';
 import { OPTIONS, type OptionName } from './options.js';
 import type { Origins, Settings } from './settings.js';

@@ -1,4 +1,4 @@
-import { writeListenAddress } from './listen-address.js';
+import { writeListenAddress } from '../../contract/listen-address.js';
 import type { Config } from './load-config.js';
 import { OPTIONS, type OptionName } from './options.js';
 import { writeRedisTarget } from './redis-url.js';

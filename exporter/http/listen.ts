@@ -1,14 +1,17 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { isIPv6, type Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../../contract/clock.js';
 import { RedisLockError } from '../../contract/errors.js';
-import { type ConnectionRefusal, refuseConnection } from './refuse-connection.js';
+import { type ListenAddress, writeListenAddress } from '../../contract/listen-address.js';
+import { sendRefusal } from './refusal.js';
+import { type ConnectionRefusal, refuseConnection, refuseTunnel } from './refuse-connection.js';
 import { clearSocketPath, withSocketRights } from './unix-socket.js';
-
-/** Where a listener listens. Port 0 lets the system choose. */
-export type ListenAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  | { readonly kind: 'unix'; readonly path: string };
 
 /** What a listener needs of the process around it. */
 export interface ListenOptions {
@@ -68,6 +71,7 @@ class HttpListener implements Listener {
   readonly #wanted: ListenAddress;
   readonly #clock: Clock;
   readonly #reportFault: (error: unknown) => void;
+  readonly #countRefusal: ListenOptions['countRefusal'];
   #bound: ListenAddress;
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   #closed: Promise<void> | undefined;
@@ -80,8 +84,14 @@ class HttpListener implements Listener {
     // The apps judge the Host header themselves, and say in JSON what is wrong with it.
     this.#server = createServer({ ...SERVER_TIMES, requireHostHeader: false }, (request, response) => {
       this.#watch(response, request.socket);
-      app(request, response);
+      if (isReadable(request.url)) app(request, response);
+      else this.#refuse(request, response, 'The address of the request cannot be read');
     });
+    this.#server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      this.#watch(response, request.socket);
+      this.#refuse(request, response, 'The Expect header may only be 100-continue');
+    });
+    this.#server.on('connect', (_request, socket) => countRefusal(refuseTunnel(socket)));
     this.#server.maxConnections = maxConnections;
     this.#server.timeout = SILENCE_MS;
     this.#server.on('clientError', (error, socket) => {
@@ -90,10 +100,11 @@ class HttpListener implements Listener {
     });
     this.#server.on('drop', () => countRefusal('too_many_connections'));
     this.#reportFault = reportFault;
+    this.#countRefusal = countRefusal;
   }
 
   get address(): string {
-    return writeAddress(this.#bound);
+    return writeListenAddress(this.#bound);
   }
 
   start(): Promise<void> {
@@ -128,6 +139,12 @@ class HttpListener implements Listener {
     else this.#server.listen({ host: bindHost(wanted.host), port: wanted.port });
   }
 
+  /** What no app can be handed. */
+  #refuse(request: IncomingMessage, response: ServerResponse, message: string): void {
+    this.#countRefusal('bad_request');
+    sendRefusal(request, response, { id: 'bad_request', message }, this.#clock);
+  }
+
   /** A connection whose answer ends while the server closes would stay open until its idle time is over. */
   #watch(response: ServerResponse, socket: Socket): void {
     this.#answers.set(socket, response);
@@ -136,6 +153,11 @@ class HttpListener implements Listener {
       if (this.#closed) setImmediate(() => this.#server.closeIdleConnections());
     });
   }
+}
+
+/** A path always is; an absolute address may be broken, and Express would answer with a page of its own. */
+function isReadable(url: string | undefined): boolean {
+  return url === undefined || url.startsWith('/') || URL.canParse(url, 'http://localhost');
 }
 
 function bindHost(host: string): string {
@@ -149,13 +171,8 @@ function readBound(server: Server, wanted: ListenAddress): ListenAddress {
   return { kind: 'tcp', host: bound.address, port: bound.port };
 }
 
-function writeAddress(address: ListenAddress): string {
-  if (address.kind === 'unix') return `unix:${address.path}`;
-  return `${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`;
-}
-
 function listenError(address: ListenAddress, reason: string, cause?: Error): RedisLockError {
-  return new RedisLockError('listen_failed', `Cannot listen on ${writeAddress(address)}: ${reason}`, {
+  return new RedisLockError('listen_failed', `Cannot listen on ${writeListenAddress(address)}: ${reason}`, {
     cause,
   });
 }

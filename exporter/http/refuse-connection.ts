@@ -3,7 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { Refusal } from '../../contract/batch.js';
 
 /** Why a connection is ended on which no request could be read. */
-export type ConnectionRefusal = 'headers_too_large' | 'request_timeout' | 'bad_request';
+export type ConnectionRefusal =
+  | 'headers_too_large'
+  | 'request_timeout'
+  | 'bad_request'
+  | 'method_not_allowed';
 
 /**
  * Ends a connection on which no request could be read: broken HTTP, headers too large, or too slow. Says so in
@@ -20,8 +24,19 @@ export function refuseConnection(
     socket.destroy();
     return undefined;
   }
-  const [status, refusal] = describeError(error);
-  const body = `${JSON.stringify(refusal)}\n`;
+  return endWith(socket, describeError(error));
+}
+
+/** Ends a connection that asks to be a tunnel (CONNECT): nothing is passed on here. */
+export function refuseTunnel(socket: Duplex): ConnectionRefusal {
+  const message = 'CONNECT is not taken here: this is no proxy';
+  return endWith(socket, ['405 Method Not Allowed', refusal('method_not_allowed', message)]);
+}
+
+type ToldRefusal = [status: string, refusal: { error: { id: ConnectionRefusal; message: string } }];
+
+function endWith(socket: Duplex, [status, told]: ToldRefusal): ConnectionRefusal {
+  const body = `${JSON.stringify(told)}\n`;
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/json; charset=utf-8',
@@ -30,12 +45,10 @@ export function refuseConnection(
   ];
   socket.on('error', () => {});
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-  return refusal.error.id;
+  return told.error.id;
 }
 
-function describeError(
-  error: Error,
-): [status: string, refusal: { error: { id: ConnectionRefusal; message: string } }] {
+function describeError(error: Error): ToldRefusal {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

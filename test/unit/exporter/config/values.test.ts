@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  isLocalOnly,
-  readListenAddress,
-  writeListenAddress,
-} from '../../../../exporter/config/listen-address.js';
+import { writeListenAddress } from '../../../../contract/listen-address.js';
+import { isLocalOnly, readListenAddress } from '../../../../exporter/config/listen-address.js';
 import { readRedisUrl, writeRedisTarget } from '../../../../exporter/config/redis-url.js';
 import { durationReader, shareReader, writeDuration } from '../../../../exporter/config/values.js';
 

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../../contract/clock.js';
-import { type ListenAddress, type Listener, listen } from '../../../../exporter/http/listen.js';
+import type { ListenAddress } from '../../../../contract/listen-address.js';
+import { type Listener, listen } from '../../../../exporter/http/listen.js';
 import { createLocalApp, type LocalAppOptions } from '../../../../exporter/http/local-app.js';
 import { createMetricsApp, type MetricsAppOptions } from '../../../../exporter/http/metrics-app.js';
 import { within } from '../../../support/wait-for.js';

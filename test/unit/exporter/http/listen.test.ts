@@ -5,7 +5,8 @@ import { createServer as createNetServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../contract/clock.js';
 import { RedisLockError } from '../../../../contract/errors.js';
-import { type ListenAddress, type Listener, listen } from '../../../../exporter/http/listen.js';
+import type { ListenAddress } from '../../../../contract/listen-address.js';
+import { type Listener, listen } from '../../../../exporter/http/listen.js';
 import { httpGet } from '../../../support/http.js';
 import { spawnChild } from '../../../support/processes.js';
 import { makeTempDir, type TempDir } from '../../../support/temp-dir.js';
@@ -144,6 +145,19 @@ describe('what is no request', () => {
       431,
       'headers_too_large',
     ],
+    [
+      'an address that cannot be read',
+      'GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      400,
+      'bad_request',
+    ],
+    [
+      'what is not expected of anybody',
+      'POST / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 5\r\n\r\n',
+      400,
+      'bad_request',
+    ],
+    ['a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
   ])('%s is refused in JSON and counted, and the connection closed', async (_, text, status, id) => {
     refusals.length = 0;
     const { socket, closed } = openRaw(portOf(await open(tcp('127.0.0.1'))));
