@@ -1,4 +1,5 @@
 import type { LockEvent } from '../../contract/event.js';
+import { type EntryFacts, type EntryList, type EntrySource, EntryStore } from './entry-store.js';
 import type { Finding } from './finding.js';
 import type { BatchFacts } from './ports.js';
 
@@ -36,13 +37,20 @@ export interface TimelineLimits {
   readonly total: number;
 }
 
-/** About 300 bytes for each entry. */
+/** About 130 bytes for each entry. */
 export const DEFAULT_TIMELINE_LIMITS: TimelineLimits = { perLock: 128, total: 20_000 };
+
+/** The entries of one lock. */
+interface LockLog extends EntryList {
+  /** Number of the note at which it was last moved to the young end. */
+  touched: number;
+}
 
 /** The recent history of each lock, bounded per lock and in total. Pure. */
 export class Timelines {
   readonly #limits: TimelineLimits;
   readonly #byLock = new Map<string, LockLog>();
+  readonly #store = new EntryStore();
   #total = 0;
   #evicted = 0;
   #notes = 0;
@@ -60,26 +68,35 @@ export class Timelines {
     return this.#total;
   }
 
-  /** Notes an event. Its key, should it carry one, is not kept. */
+  /** Notes an event. Its key, should it carry one, is not kept. @param batch kept as the source of all its events */
   note(event: LockEvent, batch: BatchFacts): void {
-    this.#add(event.lock, entryOfEvent(event, batch));
+    this.#add(event.lock, factsOfEvent(event, batch), batch);
   }
 
   /** Notes what was found, at this exporter's wall time. */
   noteFinding(finding: Finding, wallMs: number): void {
-    this.#add(finding.lock, entryOfFinding(finding, wallMs));
+    this.#add(finding.lock, factsOfFinding(finding, wallMs), sourceOfFinding(finding));
   }
 
   /** Entries of a lock in the order of their arrival, the oldest first; none when nothing is known. */
   read(lock: string): readonly TimelineEntry[] {
-    return this.#byLock.get(lock)?.read() ?? [];
+    const log = this.#byLock.get(lock);
+    return log ? this.#store.read(log) : [];
   }
 
-  #add(lock: string, entry: TimelineEntry): void {
+  #add(lock: string, facts: EntryFacts, source: EntrySource): void {
     this.#notes += 1;
+    const log = this.#touch(lock);
+    if (log.size >= this.#limits.perLock) this.#drop(log);
+    this.#store.add(log, facts, source);
+    this.#total += 1;
+    this.#evict();
+  }
+
+  #touch(lock: string): LockLog {
     let log = this.#byLock.get(lock);
     if (!log) {
-      log = new LockLog(this.#notes);
+      log = { touched: this.#notes, oldest: 0, newest: 0, size: 0 };
       this.#byLock.set(lock, log);
     } else if (this.#notes - log.touched > this.#limits.total / 8) {
       // Moved to the young end now and then only: each move costs as much as the entry.
@@ -87,8 +104,12 @@ export class Timelines {
       this.#byLock.set(lock, log);
       log.touched = this.#notes;
     }
-    this.#total += log.add(entry, this.#limits.perLock);
-    this.#evict();
+    return log;
+  }
+
+  #drop(log: LockLog): void {
+    this.#store.dropOldest(log);
+    this.#total -= 1;
   }
 
   /** Many at a time: finding the oldest of a map walks over all that was deleted before it. */
@@ -98,44 +119,13 @@ export class Timelines {
     for (const [lock, log] of this.#byLock) {
       if (this.#total <= total) return;
       this.#byLock.delete(lock);
-      this.#total -= log.size;
       this.#evicted += log.size;
+      while (log.size > 0) this.#drop(log);
     }
   }
 }
 
-/** A ring that grows up to its bound. */
-class LockLog {
-  touched: number;
-  readonly #entries: TimelineEntry[] = [];
-  #oldest = 0;
-
-  constructor(touched: number) {
-    this.touched = touched;
-  }
-
-  get size(): number {
-    return this.#entries.length;
-  }
-
-  /** Returns how many entries there are more than before. */
-  add(entry: TimelineEntry, limit: number): number {
-    if (this.#entries.length < limit) {
-      this.#entries.push(entry);
-      return 1;
-    }
-    this.#entries[this.#oldest] = entry;
-    this.#oldest = (this.#oldest + 1) % limit;
-    return 0;
-  }
-
-  read(): TimelineEntry[] {
-    return [...this.#entries.slice(this.#oldest), ...this.#entries.slice(0, this.#oldest)];
-  }
-}
-
-/** Every entry has the same fields in the same order, which keeps it small. */
-function entryOfEvent(event: LockEvent, batch: BatchFacts): TimelineEntry {
+function factsOfEvent(event: LockEvent, batch: BatchFacts): EntryFacts {
   const details: Details = event;
   return {
     kind: event.kind,
@@ -153,9 +143,6 @@ function entryOfEvent(event: LockEvent, batch: BatchFacts): TimelineEntry {
     spanMs: details.waitMs ?? details.holdMs ?? details.sinceGrantMs,
     attempts: details.attempts,
     loopDelayMs: details.loopDelayMs,
-    producer: batch.producer,
-    app: batch.app,
-    instance: batch.instance,
   };
 }
 
@@ -177,7 +164,12 @@ interface Details {
   readonly loopDelayMs?: number;
 }
 
-function entryOfFinding(finding: Finding, wallMs: number): TimelineEntry {
+function sourceOfFinding(finding: Finding): EntrySource {
+  const { producer, app, instance } = ('holder' in finding ? finding.holder : undefined) ?? {};
+  return { producer, app, instance };
+}
+
+function factsOfFinding(finding: Finding, wallMs: number): EntryFacts {
   const holder = 'holder' in finding ? finding.holder : undefined;
   const other = 'other' in finding ? finding.other : undefined;
   return {
@@ -196,9 +188,6 @@ function entryOfFinding(finding: Finding, wallMs: number): TimelineEntry {
     spanMs: finding.kind === 'overlap_end' ? finding.lengthMs : undefined,
     attempts: undefined,
     loopDelayMs: undefined,
-    producer: holder?.producer,
-    app: holder?.app,
-    instance: holder?.instance,
   };
 }
 
