@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../contract/clock.js';
 import { lockId, ownerDigest } from '../../contract/lock-id.js';
@@ -8,6 +9,7 @@ import { type RunningExporter, startExporter } from '../../exporter/main.js';
 import { scheduleFault } from '../../exporter/sampler/cron-schedule.js';
 import { sumOf } from '../support/exporter-process.js';
 import { httpGet, httpPost } from '../support/http.js';
+import { spawnChild } from '../support/processes.js';
 import { startRedis } from '../support/redis-server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -198,6 +200,16 @@ describe('events', () => {
     );
   });
 
+  it('names of the prototype leave every object of the process as it was (C10)', async () => {
+    const started = await start(['--sample-mode', 'off', '--first-increment-hold', '0s']);
+    const url = `${started.exporter.localAddress}/v1/events`;
+    const odd = JSON.stringify(batch([acquired('__proto__')])).replace('{', '{"__proto__":{"polluted":1},');
+    expect((await httpPost(url, odd)).status).toBe(200);
+    expect((await httpPost(url, '{"constructor":{"prototype":{"polluted":1}}}')).status).toBe(400);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(await started.page()).toContain('resource="__proto__"');
+  });
+
   it('the token of the file is asked for', async () => {
     const started = await start(['--sample-mode=off', '--token-file=t'], { readFile: () => 'one\ntwo\n' });
     const url = `${started.exporter.localAddress}/api/v1/status`;
@@ -215,6 +227,19 @@ describe('life', () => {
     expect(await two.page()).not.toContain('resource="stock"');
     await one.exporter.stop();
     expect(await two.page()).toContain('redis_lock_exporter_build_info');
+  });
+
+  // C3: prometheus/client_js#196, #334: a metric registered twice, by a second instance or a second copy of the module.
+  it('two copies of the client in a CommonJS application leave its own metrics as they are (C3)', async () => {
+    const server = await redis();
+    const main = fileURLToPath(new URL('../support/two-copies-main.cjs', import.meta.url));
+    const child = await spawnChild(process.execPath, { args: [main], env: { REDIS_URL: server.url } });
+    expect([(await child.exited).code, child.stderr.text()]).toEqual([0, '']);
+    expect(JSON.parse(child.stdout.text())).toEqual({
+      results: ['done', 'done', 'done', 'done'],
+      copies: true,
+      isUntouched: true,
+    });
   });
 
   it('during the grace it takes events and serves metrics; after it, nobody listens', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpEmitter, createLockConnection, LockClient } from '../../client/index.js';
 import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
 import { freePort } from '../support/free-port.js';
 import { spawnNode } from '../support/holder-process.js';
@@ -79,6 +80,8 @@ describe('what cannot be counted costs only itself, and never the process', () =
     const answer = await post(exporter, batch([release({ holdMs }), release()]));
     expect(answer).toMatchObject({ status: 200, accepted: 1, rejected: [{ index: 0, path: 'holdMs' }] });
     expect(await exporter.value('redis_lock_hold_seconds_count')).toBe(1);
+    // Of a hold whose start nobody reported: the release counts all the same, the refused one does not.
+    expect(await exporter.value('redis_lock_release_total')).toBe(1);
   });
 
   // C10: prometheus/client_js#814, flatiron/prompt#231: names that every object has by its prototype.
@@ -92,6 +95,24 @@ describe('what cannot be counted costs only itself, and never the process', () =
     }
     const polluting = '{"__proto__":{"polluted":1}}';
     expect(await post(exporter, polluting)).toMatchObject({ status: 400 });
+  });
+
+  it('so are they as producer, app, drop reason and field (C10)', async () => {
+    const exporter = await start();
+    for (const name of ['__proto__', 'constructor']) {
+      const own = (value: unknown) => JSON.parse(`{"${name}":${JSON.stringify(value)}}`) as object;
+      const fields = { producer: `${name}-1`, app: name, instance: name };
+      const odd = { ...release(), ...own({ polluted: 1 }) };
+      const first = batch([odd], { ...fields, seq: 5, dropped: own(3) });
+      expect(await post(exporter, first)).toMatchObject({ status: 200, accepted: 1, rejected: [] });
+      const second = batch([], { ...fields, seq: 6, dropped: own(5) });
+      expect(await post(exporter, second)).toMatchObject({ status: 200 });
+    }
+    expect(await exporter.value('redis_lock_release_total')).toBe(2);
+    // The check of the envelope leaves out the one name that no object can have by itself; `constructor` is counted.
+    const other = { reason: 'other' };
+    expect(await exporter.value('redis_lock_exporter_producer_dropped_total', other)).toBe(2);
+    expect(await exporter.value('redis_lock_exporter_producers')).toBe(2);
   });
 
   // E5: prometheus/prometheus#2530, #13272: samples with times of their own are refused or taken for the future.
@@ -201,6 +222,27 @@ describe('addresses meet (C8)', () => {
   });
 });
 
+describe('beyond loopback, with a token (C8)', () => {
+  it.each(['localhost', '127.0.0.1', '[::1]'])(
+    'an exporter on [::] is met by a client to %s',
+    async (host) => {
+      const redis = await startRedis();
+      undo.push(() => redis.stop());
+      const file = join(folder(), 'tokens');
+      writeFileSync(file, 'secret\n');
+      const exporter = await start('--local-listen', '[::]:0', '--token-file', file);
+      const { port } = new URL(exporter.localUrl);
+      const emitter = createHttpEmitter({ url: `http://${host}:${port}`, app: 'a', token: 'secret' });
+      const connection = createLockConnection({ url: redis.url });
+      const client = new LockClient({ redis: connection, store: 'default', emitter });
+      await client.withLock('lock:a:1', { leaseMs: 1000 }, async () => {});
+      await client.close();
+      connection.disconnect();
+      expect(await exporter.value('redis_lock_release_total')).toBe(1);
+    },
+  );
+});
+
 describe('who may come in', () => {
   // C12: juice-shop/juice-shop#1275: open to the network by default, and to pages of others.
   it('by default ingest listens on loopback only (C12)', async () => {
@@ -274,7 +316,7 @@ describe('limits, each with its counter', () => {
   });
 
   it.each([
-    ['a body of 2 MB', () => batch([release({ resource: 'x'.repeat(2_000_000) })]), 413, 'too_large'],
+    ['a body of 5 MB (C9)', () => batch([release({ resource: 'x'.repeat(5_000_000) })]), 413, 'too_large'],
     ['1001 events', () => batch(Array(1001).fill(release())), 400, 'bad_envelope'],
     ['2001 holds', () => batch([], { holds: Array(2001).fill({}) }), 400, 'bad_envelope'],
     ['a name of 65 characters for the app', () => batch([], { app: 'x'.repeat(65) }), 400, 'bad_envelope'],
@@ -285,6 +327,50 @@ describe('limits, each with its counter', () => {
     expect(await post(exporter, body())).toMatchObject({ status, error: { id } });
     expect(await batches(exporter, id)).toBe(1);
   });
+
+  it('a body in chunks without an end: refused in JSON, and the connection closed (C9)', async () => {
+    const exporter = await start();
+    const { port } = new URL(exporter.localUrl);
+    const head =
+      'POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const socket = await openWith(Number(port), head);
+    let answer = '';
+    socket.on('data', (bytes: Buffer) => {
+      answer += bytes.toString();
+    });
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    const pour = () => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', pour);
+    pour();
+    await within(
+      new Promise((resolve) => socket.once('close', resolve)),
+      10_000,
+      'the connection to be closed',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413 [\s\S]*"id":"too_large"/);
+    expect(await batches(exporter, 'too_large')).toBe(1);
+    expect(await post(exporter, batch([release()]))).toMatchObject({ accepted: 1 });
+  });
+
+  it('a request that does not come to its end is told so in time, and counted', async () => {
+    const exporter = await start();
+    const { port } = new URL(exporter.localUrl);
+    const socket = await openWith(Number(port), 'POST /v1/events HTTP/1.1\r\nHost: localhost\r\n');
+    let answer = '';
+    socket.on('data', (bytes: Buffer) => {
+      answer += bytes.toString();
+    });
+    await within(
+      new Promise((resolve) => socket.once('close', resolve)),
+      30_000,
+      'the connection to be closed',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 408 [\s\S]*"id":"request_timeout"/);
+    const refused = { listener: 'local', reason: 'request_timeout' };
+    expect(await exporter.value('redis_lock_exporter_requests_refused_total', refused)).toBe(1);
+  }, 40_000);
 
   it('a label of 65 characters costs the event', async () => {
     const exporter = await start();
