@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { lockId, ownerDigest } from '../../contract/lock-id.js';
-import { startExporterProcess } from '../support/exporter-process.js';
+import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
 import { httpPost } from '../support/http.js';
 import { spawnChild } from '../support/processes.js';
+import { type RedisCluster, startCluster } from '../support/redis-cluster.js';
+import { startSentinel } from '../support/redis-sentinel.js';
 import { startRedis } from '../support/redis-server.js';
 import { requireBinary } from '../support/require-binary.js';
 import { waitFor } from '../support/wait-for.js';
@@ -25,44 +27,110 @@ async function start(...flags: string[]) {
   return exporter;
 }
 
+const ACL_LINES = codeBlocks(read('operations.md'), 'acl').map((text) =>
+  text
+    .trim()
+    .replace(/^ACL SETUSER /, '')
+    .replace('>PASSWORD', '>secret'),
+);
+const [BY_SCRIPT = '', BY_COMMANDS = '', HELD = '', CLUSTER = '', CLUSTER_HELD = '', CLUSTER_REPLICA = ''] =
+  ACL_LINES;
+const KEY = 'lock:stock:1';
+
 describe('the rights in docs/operations.md are enough', () => {
-  const lines = codeBlocks(read('operations.md'), 'acl').map((text) =>
-    text.trim().replace(/^ACL SETUSER /, ''),
-  );
-  const cases = [
-    ['sweep by script', 'sweep'],
-    ['sweep by commands', 'sweep'],
-    ['held keys', 'held'],
-  ] as const;
+  it('there are six', () => expect(ACL_LINES).toHaveLength(6));
 
-  it('there are three', () => expect(lines).toHaveLength(cases.length));
+  describe.each([
+    ['a server', startAlone],
+    ['Sentinels', startBehindSentinels],
+  ] as const)('for %s', (_, startSite) => {
+    it.each([
+      ['sweep by script', 'sweep', BY_SCRIPT],
+      ['sweep by commands', 'sweep', BY_COMMANDS],
+      ['held keys', 'held', HELD],
+    ] as const)('%s', async (_what, mode, line) => {
+      const site = await startSite(line);
+      await expectWhole(await watchLock(site.url, '--sample-mode', mode));
+    });
+  });
 
-  it.each(cases.map(([name, mode], index) => [name, mode, lines[index] ?? ''] as const))(
-    '%s',
-    async (_, mode, line) => {
-      const redis = await startRedis({ acl: [line.replace('>PASSWORD', '>secret')] });
-      undo.push(() => redis.stop());
-      await redis.client().set('lock:stock:1', 'token', 'PX', 60_000);
-      await redis.client().set('private', 'x');
-      const url = `redis://exporter:secret@127.0.0.1:${redis.port}`;
-      const exporter = await start(
-        '--redis-url',
-        url,
-        '--sample-mode',
-        mode,
-        '--sample-schedule',
-        '* * * * * *',
-      );
-      await httpPost(`${exporter.localUrl}/v1/events`, grantOf('lock:stock:1'));
-      await waitFor(async () => (await exporter.value('redis_lock_keys', { resource: 'stock' })) === 1, {
-        what: 'the lock to be seen',
-        timeoutMs: 15_000,
-      });
-      expect(await exporter.value('redis_lock_up')).toBe(1);
-      expect(await exporter.value('redis_lock_sample_errors_total')).toBe(0);
-    },
-  );
+  describe('for a cluster', () => {
+    let cluster: RedisCluster;
+    let url: string;
+    beforeAll(async () => {
+      cluster = await startCluster({ masters: 3, replicasPerMaster: 1 });
+      const ranges = async () => (await cluster.masters[2]?.client().cluster('SLOTS')) as unknown[][];
+      const all = async () => (await ranges()).every((range) => range.length === 4);
+      await waitFor(all, { what: 'the seed to know all replicas', timeoutMs: 15_000 });
+      url = `redis+cluster://exporter:secret@127.0.0.1:${cluster.masters[2]?.port}`;
+      await cluster.client().set(KEY, 'token', 'PX', 120_000);
+    }, 60_000);
+    afterAll(() => cluster?.stop());
+
+    async function allow(line: string): Promise<void> {
+      for (const node of [...cluster.masters, ...cluster.replicas]) {
+        await node.client().call('ACL', 'DELUSER', 'exporter');
+        await node.client().call('ACL', 'SETUSER', ...line.split(' '));
+      }
+    }
+
+    it.each([
+      ['sweep by script', CLUSTER, ['--sample-mode=sweep']],
+      ['held keys', CLUSTER_HELD, ['--sample-mode=held']],
+      ['sweep of replicas', CLUSTER_REPLICA, ['--sample-mode=sweep', '--sample-from=replica']],
+    ])('%s', async (_, line, flags) => {
+      await allow(line);
+      await expectWhole(await watchLock(url, ...flags));
+    });
+
+    it.each([
+      ['cluster|slots', CLUSTER, '--sample-from=master', 'no_permission'],
+      ['readonly', CLUSTER_REPLICA, '--sample-from=replica', 'moved'],
+    ])('without %s nothing works, and the page says why', async (right, line, flag, reason) => {
+      await allow(line.replace(` +${right}`, ''));
+      const exporter = await start('--redis-url', url, '--sample-mode=sweep', flag, ...EACH_SECOND);
+      const errors = () => exporter.value('redis_lock_sample_errors_total', { reason });
+      await waitFor(async () => ((await errors()) ?? 0) > 0, { what: `an error: ${reason}` });
+    });
+  });
 });
+
+const EACH_SECOND = ['--sample-schedule', '* * * * * *'];
+
+async function startAlone(line: string): Promise<{ url: string }> {
+  const redis = await startRedis({ acl: [line] });
+  undo.push(() => redis.stop());
+  await redis.client().set(KEY, 'token', 'PX', 60_000);
+  await redis.client().set('private', 'x');
+  return { url: `redis://exporter:secret@127.0.0.1:${redis.port}` };
+}
+
+async function startBehindSentinels(line: string): Promise<{ url: string }> {
+  const site = await startSentinel();
+  undo.push(() => site.stop());
+  for (const server of site.servers) await server.client().call('ACL', 'SETUSER', ...line.split(' '));
+  const master = (await site.master()).client();
+  await master.set(KEY, 'token', 'PX', 60_000);
+  const [sentinel] = site.sentinels;
+  return { url: `redis+sentinel://exporter:secret@127.0.0.1:${sentinel?.port}/${site.masterName}` };
+}
+
+/** An exporter that is told of the lock by an event, and is to see it in Redis. */
+async function watchLock(url: string, ...flags: string[]): Promise<ExporterProcess> {
+  const exporter = await start('--redis-url', url, ...flags, ...EACH_SECOND);
+  await httpPost(`${exporter.localUrl}/v1/events`, grantOf(KEY));
+  return exporter;
+}
+
+async function expectWhole(exporter: ExporterProcess): Promise<void> {
+  await waitFor(async () => (await exporter.value('redis_lock_keys', { resource: 'stock' })) === 1, {
+    what: 'the lock to be seen',
+    timeoutMs: 15_000,
+  });
+  expect(await exporter.value('redis_lock_up')).toBe(1);
+  expect(await exporter.value('redis_lock_sample_errors_total')).toBe(0);
+  expect(await exporter.value('redis_lock_sample_truncated')).toBe(0);
+}
 
 it.each(['operations.md', 'reference/events.md'])(
   'the curl of docs/%s is taken by an exporter',
