@@ -16,16 +16,27 @@ export function redisAlerts(thresholds: Thresholds): AlertSpec[] {
 function storeAlerts({ durations }: Thresholds): AlertSpec[] {
   const { bridge, sampleAge } = durations;
   const state = { subject: 'redis', signal: 'state', scope: 'store' } as const;
+  const down = `max by (${STORE}) (${bridged('up', bridge)}) == 0`;
   return [
     {
       ...state,
       name: 'RedisDown',
       severity: 'critical',
-      expr: `max by (${STORE}) (${bridged('up', bridge)}) == 0`,
+      expr: down,
       pending: durations.redisDownFor,
-      keep: durations.redisDownKeep,
       summary: 'No exporter can read Redis',
       says: `no sample succeeded for ${duration(bridge + durations.redisDownFor)} or longer ({{ range $i, $s := query (printf "group by (reason) (redis_lock_up{job=%q,store=%q} == 0)" $labels.job $labels.store) }}{{ if $i }}, {{ end }}{{ $s.Labels.reason }}{{ end }}): callers very likely get no locks, and held ones cannot be extended.`,
+    },
+    {
+      ...state,
+      // Tells nobody. RedisDown ends at once, so that the next outage pages; this mutes what the last one left behind.
+      name: 'RedisWasDown',
+      severity: 'info',
+      expr: down,
+      pending: durations.redisDownFor,
+      keep: durations.redisWasDownKeep,
+      summary: 'Redis was down a moment ago: alerts on what that left behind are muted',
+      says: `no sample succeeded for ${duration(bridge + durations.redisDownFor)} or longer, now or within the last ${duration(durations.redisWasDownKeep)}. Calls that failed meanwhile are still in the windows of other alerts.`,
     },
     {
       ...state,

@@ -3,7 +3,7 @@ import type { RecordingRule, RuleGroup, RuleOptions } from './rule.js';
 
 const PAGE_WINDOW = 5 * 60;
 const HOUR = 60 * 60;
-const DAY = 24 * HOUR;
+const HOURS_A_DAY = 24;
 const NO_FAILURE = 'reason!~"contended|signal|shed|closed"';
 
 /** Rules for dashboards, in one group: what many panels ask for, worked out once. No alert depends on them. */
@@ -79,15 +79,17 @@ function leaseRules(): RecordingRule[] {
  * What a quarterly review asks for, kept as a few series a day longer than raw data is. Evaluated once an hour: the
  * hourly rules come first, the daily ones add them up, so that none reads a day of raw samples. Query them with
  * `last_over_time(…[2h])`.
+ * @param hour seconds that an hour takes here; a live proof has shorter ones, and days of 24 of them
  */
-export function dailyRules(): RuleGroup<RecordingRule> {
+export function dailyRules(hour = HOUR): RuleGroup<RecordingRule> {
+  const day = duration(HOURS_A_DAY * hour);
   const hourly = (family: string, counter: string, level = 'resource', by = RESOURCE) => ({
     record: `${level}:redis_lock_${family}:increase1h`,
-    expr: `sum by (${by}) (increase(redis_lock_${counter}[${duration(HOUR)}]))`,
+    expr: `sum by (${by}) (increase(redis_lock_${counter}[${duration(hour)}]))`,
   });
   const daily = (family: string) => ({
     record: `resource:redis_lock_${family}:increase1d`,
-    expr: `sum_over_time(resource:redis_lock_${family}:increase1h[${duration(DAY)}])`,
+    expr: `sum_over_time(resource:redis_lock_${family}:increase1h[${day}])`,
   });
   const counters = ['acquire', 'lost', 'overlaps', 'release'];
   const rules = [
@@ -95,21 +97,21 @@ export function dailyRules(): RuleGroup<RecordingRule> {
     hourly('hold_seconds_bucket', 'hold_seconds_bucket', 'resource_le', `${RESOURCE}, le`),
     {
       record: 'resource:redis_lock_hold_seconds:p99_1d',
-      expr: `histogram_quantile(0.99, sum_over_time(resource_le:redis_lock_hold_seconds_bucket:increase1h[${duration(DAY)}]))`,
+      expr: `histogram_quantile(0.99, sum_over_time(resource_le:redis_lock_hold_seconds_bucket:increase1h[${day}]))`,
     },
-    ...peakHours(),
+    ...peakHours(hour, day),
   ];
-  return { name: 'redis-lock-daily', interval: duration(HOUR), rules };
+  return { name: 'redis-lock-daily', interval: duration(hour), rules };
 }
 
-function peakHours(): RecordingRule[] {
+function peakHours(hour: number, day: string): RecordingRule[] {
   const peak = (name: string, expr: string) => [
     { record: `resource:redis_lock_${name}:avg1h`, expr },
     {
       record: `resource:redis_lock_${name}:peak_hour1d`,
-      expr: `max_over_time(resource:redis_lock_${name}:avg1h[${duration(DAY)}])`,
+      expr: `max_over_time(resource:redis_lock_${name}:avg1h[${day}])`,
     },
   ];
-  const busyLock = `max by (${RESOURCE}) (\n  sum by (${RESOURCE}, lock) (avg_over_time(redis_lock_hot_busy_ratio[${duration(HOUR)}]))\n)`;
-  return [...peak('busy', rates('hold_seconds_sum', HOUR)), ...peak('hot_busy_ratio', busyLock)];
+  const busyLock = `max by (${RESOURCE}) (\n  sum by (${RESOURCE}, lock) (avg_over_time(redis_lock_hot_busy_ratio[${duration(hour)}]))\n)`;
+  return [...peak('busy', rates('hold_seconds_sum', hour)), ...peak('hot_busy_ratio', busyLock)];
 }

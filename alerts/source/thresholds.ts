@@ -58,8 +58,8 @@ export const THRESHOLDS = {
     holdBeyondLeaseFor: 5 * MINUTE,
     holdBeyondLeaseKeep: 10 * MINUTE,
     redisDownFor: 2 * MINUTE,
-    /** Calls to acquire that failed meanwhile fill their window and keep time for so long after Redis has come back. */
-    redisDownKeep: 10 * MINUTE,
+    /** Calls that failed in an outage fill a ticket's window and keep time; five minutes more for what was pending. */
+    redisWasDownKeep: 25 * MINUTE,
     withoutExpiryFor: 5 * MINUTE,
     orphanKeysFor: 10 * MINUTE,
     zombieRenewalFor: 10 * MINUTE,

@@ -17,12 +17,14 @@ export interface ExporterProcess {
 }
 
 /**
- * Starts `redis-lock-exporter` with these flags and waits until it says where it listens. Build first.
+ * Starts `redis-lock-exporter` with these flags and waits until it says where it listens: on free ports, unless the
+ * flags say both addresses. Build first.
  *
  * @throws Error with its output when it ends before.
  */
 export async function startExporterProcess(flags: readonly string[]): Promise<ExporterProcess> {
-  const listen = ['--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
+  const free = ['--metrics-listen', '127.0.0.1:0', '--local-listen', '127.0.0.1:0'];
+  const listen = flags.includes('--metrics-listen') ? [] : free;
   const child = await spawnChild(process.execPath, { args: [BIN, ...listen, ...flags] });
   const line = await child.stdout
     .next(/"msg":"listening"/, { what: 'the exporter to listen' })

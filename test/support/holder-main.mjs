@@ -17,6 +17,7 @@ const watched = emitter && { open: (source) => (channel = emitter.open(source)) 
 const client = new LockClient({ redis, store: HOLDER_STORE, ...(watched && { emitter: watched }) });
 
 const leases = new Map();
+let halted = false;
 
 function leaseOf(hold) {
   const lease = leases.get(hold);
@@ -46,6 +47,29 @@ serveCommands({
     for (let index = 0; index < count; index += 1) {
       await client.withLock(`${key}${index}`, options, () => sleep(pauseMs));
     }
+    return {};
+  },
+  /**
+   * Takes and gives back one lock in each of `lanes` until `halt`, with a pause in the work and one after it. A call
+   * that fails is counted and not the end.
+   */
+  async traffic({ key, lanes = 1, pauseMs = 0, restMs = 0, ...options }) {
+    const counts = { done: 0, failed: 0 };
+    const drive = async (lane) => {
+      while (!halted) {
+        const work = client.withLock(`${key}${lane}`, options, () => sleep(pauseMs));
+        await work.then(
+          () => (counts.done += 1),
+          () => (counts.failed += 1),
+        );
+        await sleep(restMs);
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, (_, lane) => drive(lane)));
+    return counts;
+  },
+  halt() {
+    halted = true;
     return {};
   },
   /** What became of the events so far. */

@@ -35,6 +35,7 @@ export interface PromTarget {
 export interface PrometheusServer {
   readonly port: number;
   readonly url: string;
+  readonly process: ChildHandle;
   /** An instant query, now; a scalar has no labels. @throws Error with Prometheus's own words. */
   query(promql: string): Promise<PromSample[]>;
   /** Active targets. */
@@ -113,6 +114,7 @@ function served(child: ChildHandle, port: number, stop: () => Promise<void>): Pr
   return {
     port,
     url,
+    process: child,
     get,
     stop,
     query: async (promql) => toSamples(await api(get, `/api/v1/query?query=${encodeURIComponent(promql)}`)),

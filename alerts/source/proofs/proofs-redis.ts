@@ -10,6 +10,15 @@ const IS_GAUGE = { traffic: 'it looks at a state, not at traffic' };
 export const REDIS_PROOFS: readonly Proof[] = [
   redisDown(),
   {
+    ...redisDown(),
+    alert: 'RedisWasDown',
+    why: 'As RedisDown, but it goes on for 25 minutes after the first good sample in minute 85.',
+    stillAt: 108,
+    goneAt: 111,
+    labels: { severity: 'info', page: 'false', signal: 'state', subject: 'redis' },
+    says: 'no sample succeeded for 4m or longer, now or within the last 25m. Calls that failed meanwhile are still in the windows of other alerts.',
+  },
+  {
     alert: 'SampleStale',
     why: 'The last good sample was taken in minute 70; it is too old from minute 76 on, for 5 minutes.',
     lines: [gauge('redis_lock_sample_timestamp_seconds', AT_STORE, (now) => Math.min(now, ONSET) * 60)],
@@ -155,8 +164,8 @@ function redisDown(): Proof {
     lines: [ok, down],
     notYet: 73,
     firesAt: 75,
-    stillAt: back + 8,
-    goneAt: back + 11,
+    stillAt: back - 1,
+    goneAt: back,
     labels: { severity: 'critical', page: 'true', signal: 'state', subject: 'redis' },
     scope: 'store',
     says: 'no sample succeeded for 4m or longer (connection): callers very likely get no locks, and held ones cannot be extended.',

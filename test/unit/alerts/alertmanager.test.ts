@@ -41,6 +41,7 @@ describe('the example for Alertmanager', () => {
       'lock-ticket-events': false,
       'lock-tickets': true,
       'lock-notes': false,
+      nobody: undefined,
       other: undefined,
     });
   });
@@ -76,6 +77,7 @@ describe('routes', () => {
     ['RedisLockReleaseNotOwned', 'false', 'lock-ticket-events'],
     ['RedisLockExporterDown', 'false', 'lock-tickets'],
     ['RedisLockContentionHigh', 'false', 'lock-notes'],
+    ['RedisLockRedisWasDown', 'false', 'nobody'],
   ])('%s with page=%s goes to %s', async (alert, page, receiver) => {
     const rule = shippedAlerts().find(({ alert: name, labels }) => name === alert && labels.page === page);
     const { severity = '', signal = '' } = rule?.labels ?? {};
@@ -108,6 +110,8 @@ describe('inhibition', () => {
     ['RedisDown', 'AcquireWaitHigh'],
     ['RedisDown', 'RenewalFailures'],
     ['RedisDown', 'SampleStale'],
+    ['RedisWasDown', 'AcquireFailing'],
+    ['RedisWasDown', 'AcquireFailureRateHigh'],
   ])('%s mutes %s', (source, target) => {
     expect(muted(source, target)).toBe(true);
   });
@@ -122,6 +126,7 @@ describe('inhibition', () => {
   it.each([
     ['Lost', 'Overlap'],
     ['RedisDown', 'Lost'],
+    ['RedisWasDown', 'RedisDown'],
     ['ReleaseNotOwned', 'Lost'],
     ['AcquireFailing', 'HoldNearLease'],
     ['ExporterDown', 'ExporterAbsent'],
@@ -136,7 +141,7 @@ describe('inhibition', () => {
   it.each([
     ['Lost', 'RedisLockLost ends before RedisLockReleaseNotOwned'],
     ['MassLost', 'RedisLockMassLost ends before RedisLockLost'],
-    ['RedisDown', 'RedisLockRedisDown ends before RedisLockAcquireFailing'],
+    ['RedisWasDown', 'RedisLockRedisWasDown ends before RedisLockAcquireFailureRateHigh'],
   ])('would be found to end too early if %s did not keep firing so long', (name, fault) => {
     const shorter = alerts.map((rule) =>
       rule.alert === `RedisLock${name}` ? { ...rule, keep_firing_for: '9m' } : rule,

@@ -2,6 +2,8 @@ import { toSeconds } from '../../../alerts/source/routing.js';
 import type { AlertRule } from '../../../alerts/source/rule.js';
 import { parsePromql } from '../../support/promql.js';
 
+const WAS_DOWN = 'RedisLockRedisWasDown';
+
 /** One inhibition rule of Alertmanager. */
 export interface Inhibition {
   source_matchers: string[];
@@ -36,7 +38,7 @@ function fits(labels: Record<string, string>): (matcher: string) => boolean {
 
 /**
  * Pairs where the muted alert would fire on when the one that mutes it ends, and come up as news of an old fault:
- * events by events, and pages by the end of a state.
+ * events by events, and what a dead Redis causes.
  */
 export function outlivedMutes(alerts: readonly AlertRule[], rules: readonly Inhibition[]): string[] {
   return alerts.flatMap((source) =>
@@ -56,10 +58,10 @@ export function outlivedMutes(alerts: readonly AlertRule[], rules: readonly Inhi
   );
 }
 
-/** What a state mutes ends by itself, later or sooner; only a page because of it would be wrong. */
+/** What other states mute is a fault of its own, and news when it goes on; RedisWasDown goes on for RedisDown. */
 function isDue(source: AlertRule, target: AlertRule): boolean {
   if (source.labels.signal === 'event') return target.labels.signal === 'event';
-  return source.alert === 'RedisLockRedisDown' && target.labels.page === 'true';
+  return source.alert === WAS_DOWN;
 }
 
 /** A release may find the lock gone some minutes after the loss; what a dead Redis causes ends with it. */
@@ -73,6 +75,6 @@ function lasts({ alert, expr, keep_firing_for = '0s' }: AlertRule): number {
     .selectors()
     .filter(({ name }) => name !== 'redis_lock_resource_info');
   // Redis is back with the first good sample, however long the bridge across failed scrapes is.
-  const windows = alert === 'RedisLockRedisDown' ? [] : counters.map(({ range }) => toSeconds(range ?? '0s'));
+  const windows = alert === WAS_DOWN ? [] : counters.map(({ range }) => toSeconds(range ?? '0s'));
   return Math.max(0, ...windows) + toSeconds(keep_firing_for);
 }

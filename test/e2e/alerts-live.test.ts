@@ -1,0 +1,303 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NodeChild } from '../support/holder-process.js';
+import { type LockSite, startLockSite } from '../support/lock-site.js';
+import { type Monitoring, startMonitoring } from '../support/monitoring.js';
+import { shippedDashboards } from '../support/panel-queries.js';
+import { type RedisServer, startRedis } from '../support/redis-server.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { makeTempDir } from '../support/temp-dir.js';
+import { waitFor } from '../support/wait-for.js';
+import type { NotifiedAlert } from '../support/webhook-receiver.js';
+
+/** Every time is a thirtieth of the shipped one, from the same source; limits and floors are the shipped ones. */
+const FACTOR = 30;
+const HOLD = `${60 / FACTOR}s`;
+const LABELS = { cluster: 'lab', namespace: 'shop' };
+const RUNBOOKS = fileURLToPath(new URL('../../alerts/runbooks/', import.meta.url));
+/** Long after anything of this proof is due. */
+const LATE = { timeoutMs: 60_000, everyMs: 100 };
+/** Eight resources, three locks each. */
+const MANY = Array.from({ length: 24 }, (_, n) => `lock:res${n % 8}:${n}`);
+
+/**
+ * Redis, exporters, clients, Prometheus and Alertmanager are real, each a process of its own. Faults come one after the
+ * other; some are over only while the next ones go on. What was told is compared whole each time: one page for each
+ * fault, and nothing else.
+ */
+describe('the shipped alerts, thirty times as fast', () => {
+  const ends: (() => Promise<unknown>)[] = [];
+  const redis: Record<'shop' | 'flushed' | 'frozen', RedisServer> = Object.create(null);
+  const site: Record<'orders' | 'flushed' | 'frozen' | 'blind' | 'quiet', LockSite> = Object.create(null);
+  let proxy: TcpProxy;
+  let monitoring: Monitoring;
+  let blindClients: NodeChild[];
+  /** What the faults so far lead to, each line once. */
+  const due = new Set<string>();
+
+  /** What was told so far; exporters by their store. */
+  const told = () => {
+    const names = new Map(Object.values(site).map(({ target, store }) => [target, store]));
+    return monitoring.told().map((line) => line.replace(/127\.0\.0\.1:\d+$/, (it) => names.get(it) ?? it));
+  };
+  /** Waits until this was told, and finds that nothing was told twice, or without being due. */
+  const tells = async (line: string): Promise<NotifiedAlert> => {
+    due.add(line);
+    await waitFor(() => told().includes(line), { what: `${line}; told so far: ${told()}`, ...LATE });
+    expect(told()).toEqual([...new Set(told())]);
+    expect([...due]).toEqual(expect.arrayContaining(told()));
+    const alerts = monitoring.webhook.notifications.flatMap((one) => one.alerts);
+    const alert = alerts[told().indexOf(line)];
+    if (alert === undefined) throw new Error(`no alert for ${line}`);
+    checkTexts(alert);
+    return alert;
+  };
+  /** Waits until Alertmanager holds this alert back because of another. */
+  const mutes = (by: RegExp, alertname: string, resource: string) =>
+    waitFor(
+      async () =>
+        (await monitoring.alertmanager.alerts()).some(
+          ({ labels, state, inhibitedBy }) =>
+            labels.alertname === alertname &&
+            labels.resource === resource &&
+            state === 'suppressed' &&
+            inhibitedBy.some((name) => by.test(name)),
+        ),
+      { what: `${alertname} of ${resource} to be muted by ${by}`, ...LATE },
+    );
+  const firing = async () =>
+    (await monitoring.prometheus.query('ALERTS{alertstate="firing"}')).map(({ labels }) => labels.alertname);
+  const seen = (expr: string) =>
+    waitFor(async () => (await monitoring.prometheus.query(expr)).length > 0, { what: expr, ...LATE });
+  /** What happens meanwhile lies between two scrapes: one of them sees all of it. */
+  const betweenScrapes = async (happen: () => Promise<unknown>) => {
+    await monitoring.prometheus.process.pause();
+    await happen();
+    await monitoring.prometheus.process.resume();
+  };
+  const counted = (where: LockSite, family: string, count: number, labels = {}) =>
+    waitFor(async () => (await where.exporter.value(`redis_lock_${family}`, labels)) === count, {
+      what: `${family} of ${where.store} to be ${count}`,
+      ...LATE,
+    });
+
+  beforeAll(async () => {
+    const dir = makeTempDir('policy');
+    ends.push(async () => dir.remove());
+    const policy = join(dir.path, 'policy.yaml');
+    writeFileSync(policy, 'resources:\n  legacy: { events: none }\n');
+    for (const name of ['shop', 'flushed', 'frozen'] as const) {
+      redis[name] = await startRedis();
+      ends.push(() => redis[name].stop());
+    }
+    const start = async (store: keyof typeof site, at: RedisServer, ...flags: string[]) => {
+      const fast = ['--sample-schedule', '* * * * * *', '--first-increment-hold', HOLD];
+      site[store] = await startLockSite(at, store, [...fast, ...flags]);
+      ends.push(() => site[store].stop());
+    };
+    await Promise.all([
+      start('orders', redis.shop),
+      start('flushed', redis.flushed),
+      start('frozen', redis.frozen),
+      start('blind', redis.shop, '--key-prefix', 'blind:'),
+      start('quiet', redis.shop, '--key-prefix', 'quiet:', '--config', policy),
+    ]);
+    const targets = Object.values(site).map(({ target }) => target);
+    monitoring = await startMonitoring({ targets, labels: LABELS, factor: FACTOR, hour: 2 });
+    ends.push(() => monitoring.stop());
+
+    // Their exporter is there, but they do not get to it.
+    proxy = await startTcpProxy({
+      target: { port: Number(new URL(site.blind.exporter.localUrl).port) },
+      framing: 'raw',
+    });
+    proxy.refuse();
+    ends.push(() => proxy.stop());
+    const out = `http://127.0.0.1:${proxy.port}`;
+    blindClients = await Promise.all([site.blind.holder(out), site.blind.holder(out)]);
+    const work = { leaseMs: 20_000, waitMs: 20_000, pauseMs: 700, restMs: 100 };
+    due.add('/ticket firing RedisLockEventsMissing blind');
+    for (const client of blindClients) {
+      client.send({ op: 'traffic', key: 'blind:cart:', ...work });
+      client.send({ op: 'traffic', key: 'quiet:legacy:', ...work });
+    }
+  });
+
+  afterAll(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  it('an overlap is one page with both its numbers and links; the loss that is part of it is muted', async () => {
+    const [late, next] = await Promise.all([site.orders.holder(), site.orders.holder()]);
+    const key = 'lock:stock:1';
+    await next.ask({ op: 'cycles', key: 'lock:stock:', count: 1, leaseMs: 20_000 });
+    await seen('redis_lock_acquire_total{resource="stock"} > 0');
+
+    const { hold } = await late.ask({ op: 'acquire', key, leaseMs: 1500 });
+    await late.process.pause();
+    const granted = await next.ask({ op: 'acquire', key, leaseMs: 20_000, waitMs: 20_000 }, 30_000);
+    expect(granted).toMatchObject({ ok: true });
+    await betweenScrapes(async () => {
+      const release = late.ask({ op: 'release', hold });
+      await late.process.resume();
+      expect(await release).toMatchObject({ result: { outcome: 'stolen' } });
+      await counted(site.orders, 'overlaps_total', 1, { resource: 'stock' });
+    });
+    await next.ask({ op: 'release', hold: granted.hold });
+
+    const page = await tells('/page firing RedisLockOverlap orders stock');
+    expect(page.labels).toEqual({
+      ...LABELS,
+      ...{ job: 'redis-lock', store: 'orders', resource: 'stock', alertname: 'RedisLockOverlap' },
+      ...{ severity: 'critical', page: 'true', signal: 'event', subject: 'ownership' },
+    });
+    expect(page.annotations).toEqual({
+      summary: 'Two holders of one Redis lock: mutual exclusion was violated',
+      description:
+        'Lock resource stock in store orders (job redis-lock): about 1 holds within 30s during which another was granted the same lock before the work settled. Treat what both wrote as suspect; ask the exporter for the two holders, their fences and times (runbook, step 1).',
+      seen_by: site.orders.target,
+      runbook_url: 'https://runbooks.example.com/redis-lock/RedisLockOverlap.md',
+      dashboard_url:
+        'https://grafana.example.com/d/redis-lock-resource?var-cluster=lab&var-namespace=shop&var-job=redis-lock&var-store=orders&var-resource=stock',
+    });
+    await mutes(/Overlap$/, 'RedisLockLost', 'stock');
+    await mutes(/Overlap$/, 'RedisLockReleaseNotOwned', 'stock');
+  }, 90_000);
+
+  it('the first loss of a resource that nobody has seen before is one page (D1)', async () => {
+    const holder = await site.orders.holder();
+    const { hold } = await holder.ask({ op: 'acquire', key: 'lock:mail:1', leaseMs: 300 });
+    await holder.next('lost');
+    await holder.ask({ op: 'release', hold });
+
+    const page = await tells('/page firing RedisLockLost orders mail');
+    expect(page.labels).toMatchObject({ severity: 'critical', page: 'true', subject: 'ownership' });
+    expect(page.annotations).toMatchObject({
+      description:
+        'Lock resource mail in store orders (job redis-lock): about 1 holds within 30s lost their lease, or their key, while the work went on. Nobody is known to have entered meanwhile; what was written after the loss is not protected.',
+      seen_by: site.orders.target,
+    });
+    await mutes(/RedisLockLost$/, 'RedisLockReleaseNotOwned', 'mail');
+  }, 90_000);
+
+  it('a flush while 24 locks of eight resources are held is one page; each resource is muted', async () => {
+    const holders = await Promise.all([site.flushed.holder(), site.flushed.holder()]);
+    const holds = await Promise.all(
+      MANY.map((key, n) => holders[n % 2]?.ask({ op: 'acquire', key, leaseMs: 3000, watchdog: true })),
+    );
+    await seen('sum(redis_lock_acquire_total{store="flushed"}) == 24');
+    await betweenScrapes(async () => {
+      await redis.flushed.client().flushall();
+      await counted(site.flushed, 'lost_total', 24);
+    });
+
+    const page = await tells('/page firing RedisLockMassLost flushed');
+    expect(page.labels).toEqual({
+      ...LABELS,
+      ...{ job: 'redis-lock', store: 'flushed', alertname: 'RedisLockMassLost' },
+      ...{ severity: 'critical', page: 'true', signal: 'event', subject: 'ownership' },
+    });
+    expect(page.annotations.description).toBe(
+      'Store flushed (job redis-lock): 8 resources lost locks within 10s. Look at Redis first: a failover, FLUSHALL, eviction or a clock jump; the single losses are muted.',
+    );
+    for (const [n] of MANY.entries()) await holders[n % 2]?.ask({ op: 'release', hold: holds[n]?.hold });
+    for (const n of Array(8).keys()) await mutes(/MassLost$/, 'RedisLockLost', `res${n}`);
+  }, 90_000);
+
+  it('clients that do not reach their exporter are one ticket; a resource about which nobody reports is none', async () => {
+    const ticket = await tells('/ticket firing RedisLockEventsMissing blind');
+    expect(ticket.labels).toMatchObject({ severity: 'warning', page: 'false', subject: 'events' });
+    expect(ticket.annotations.description).toMatch(
+      /^Store blind \(job redis-lock\): locks went from holder to holder \(about \d+ times in the busiest resource within 30s\), and not one acquire was reported\. /,
+    );
+    await seen('increase(redis_lock_observed_handovers_total{store="quiet"}[30s]) > 3');
+    expect(await monitoring.prometheus.query('ALERTS{store="quiet"}')).toEqual([]);
+
+    await proxy.accept();
+    await tells('/ticket resolved RedisLockEventsMissing blind');
+    for (const client of blindClients) await client.ask({ op: 'halt' });
+  }, 90_000);
+
+  it('a frozen Redis is one page with its reason; the callers that fail meanwhile are muted', async () => {
+    const client = await site.frozen.holder();
+    const calls = { leaseMs: 20_000, waitMs: 200, pauseMs: 5, restMs: 200 };
+    client.send({ op: 'traffic', key: 'lock:pay:', lanes: 8, ...calls });
+    await seen('sum(redis_lock_acquire_total{store="frozen"}) > 20');
+    await redis.frozen.pause();
+
+    const page = await tells('/page firing RedisLockRedisDown frozen');
+    expect(page.labels).toMatchObject({ severity: 'critical', page: 'true', signal: 'state' });
+    expect(page.annotations.description).toMatch(
+      /^Store frozen \(job redis-lock\): no sample succeeded for 8s or longer \([a-z_]+(, [a-z_]+)*\): callers very likely get no locks/,
+    );
+    await mutes(/Redis(Was)?Down$/, 'RedisLockAcquireFailing', 'pay');
+    await redis.frozen.resume();
+    await tells('/page resolved RedisLockRedisDown frozen');
+    await mutes(/RedisWasDown$/, 'RedisLockAcquireFailing', 'pay');
+  }, 90_000);
+
+  it('a killed exporter is one ticket, over when it is back', async () => {
+    await site.quiet.exporter.process.kill('SIGKILL');
+    const ticket = await tells('/ticket firing RedisLockExporterDown quiet');
+    expect(ticket.labels).toEqual({
+      ...LABELS,
+      ...{ job: 'redis-lock', instance: site.quiet.target, alertname: 'RedisLockExporterDown' },
+      ...{ severity: 'warning', page: 'false', signal: 'state', subject: 'exporter' },
+    });
+    expect(ticket.annotations.description).toBe(
+      `Exporter ${site.quiet.target} (job redis-lock): Prometheus has not reached it for 14s or longer. The locks of its clients are not watched; the clients themselves go on.`,
+    );
+    await site.quiet.restart();
+    await tells('/ticket resolved RedisLockExporterDown quiet');
+  }, 90_000);
+
+  it('when all is over nothing comes up as news, every rule was evaluated, nobody complained', async () => {
+    let left: unknown[] = [];
+    await waitFor(
+      async () => {
+        left = await firing();
+        return left.length === 0;
+      },
+      { what: 'all alerts to end', timeoutMs: 120_000, everyMs: 500 },
+    ).catch((error) => {
+      throw new Error(`${error}; still firing: ${left}`);
+    });
+    await waitFor(async () => (await monitoring.alertmanager.alerts()).length === 0, {
+      what: 'Alertmanager to forget them',
+      ...LATE,
+    });
+    expect(told().sort()).toEqual([...due].sort());
+    expect(await unhealthyRules(monitoring)).toEqual([]);
+    expect(monitoring.prometheus.complaints()).toEqual([]);
+    expect(monitoring.alertmanager.complaints()).toEqual([]);
+  }, 180_000);
+});
+
+/** No annotation has a rest of its template in it, and every link leads somewhere that knows its variables. */
+function checkTexts({ labels, annotations }: NotifiedAlert): void {
+  for (const text of Object.values(annotations))
+    expect(text).not.toMatch(/\{\{|\}\}|NaN|Inf|<no value>|<error|%!/);
+  expect(existsSync(join(RUNBOOKS, `${labels.alertname}.md`))).toBe(true);
+  expect(annotations.runbook_url).toBe(`https://runbooks.example.com/redis-lock/${labels.alertname}.md`);
+  const link = new URL(annotations.dashboard_url ?? '');
+  const dashboard = shippedDashboards().find(({ uid }) => link.pathname === `/d/${uid}`);
+  const variables = dashboard?.templating.list.map(({ name }) => name) ?? [];
+  for (const [name, value] of link.searchParams) {
+    expect(variables, name).toContain(name.replace('var-', ''));
+    expect(value, name).toBe(labels[name.replace('var-', '')]);
+  }
+}
+
+/** Rules that failed, or never ran. */
+async function unhealthyRules({ prometheus }: Monitoring): Promise<string[]> {
+  const { data } = JSON.parse((await prometheus.get('/api/v1/rules')).body) as {
+    data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
+  };
+  const rules = data.groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(70);
+  return rules
+    .filter(({ health, lastError = '' }) => health !== 'ok' || lastError !== '')
+    .map(({ name, health, lastError }) => `${name}: ${health} ${lastError}`);
+}
