@@ -1,10 +1,12 @@
 import type { AcquireEvent } from '../contract/event.js';
 import { ownerDigest } from '../contract/lock-id.js';
 import type { AcquireMode } from '../contract/outcomes.js';
+import { asciiJson } from './ascii-json.js';
 import type { PendingEvent } from './emitter/emitter.js';
 import { type Draft, duration, type ServerStamp, serverJson, setServer } from './events.js';
 import type { HoldIdentity } from './hold-identity.js';
 import type { LockName } from './lock-name.js';
+import { durationText, timeMsText, timeUsText } from './number-text.js';
 import type { AcquirePlan } from './options.js';
 import type { AcquireFailure } from './results.js';
 import type { ServerEpochs } from './server-epochs.js';
@@ -46,11 +48,11 @@ export class AcquiredEvent implements PendingEvent {
   encodeJson(): string {
     const { name, owner, fence } = this.#identity;
     const { atMs, mode, waitMs, attempts, plan, traceId, server, epochs } = this.#facts;
-    let json = `{"kind":"acquire","outcome":"acquired","atMs":${atMs},${name.json},"mode":"${mode}"`;
-    json += `,"waitMs":${duration(waitMs)},"attempts":${attempts},"leaseMs":${plan.leaseMs}`;
+    let json = `{"kind":"acquire","outcome":"acquired","atMs":${timeMsText(atMs)},${name.json},"mode":"${mode}"`;
+    json += `,"waitMs":${durationText(waitMs)},"attempts":${attempts},"leaseMs":${plan.leaseMs}`;
     json += `,"watchdog":${plan.watchdog},"owner":"${owner}"${serverJson(server, epochs)}`;
-    if (traceId !== undefined) json += `,"traceId":${JSON.stringify(traceId)}`;
-    if (fence !== undefined) json += `,"fence":${fence}`;
+    if (traceId !== undefined) json += `,"traceId":${asciiJson(traceId)}`;
+    if (fence !== undefined) json += `,"fence":${timeUsText(fence)}`;
     if (name.keyBase64 !== undefined) json += `,"keyBase64":"${name.keyBase64}"`;
     return `${json}}`;
   }

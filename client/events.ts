@@ -4,6 +4,7 @@ import type { DuplicateOutcome, FenceOutcome, RedisReason } from '../contract/ou
 import type { PendingEvent } from './emitter/emitter.js';
 import type { HoldIdentity } from './hold-identity.js';
 import type { LockName } from './lock-name.js';
+import { timeUsText } from './number-text.js';
 import type { CheckResult, FailedResult, NotOwnedResult } from './results.js';
 import type { ServerEpoch, ServerEpochs } from './server-epochs.js';
 
@@ -213,7 +214,7 @@ export function setServer(
 export function serverJson(stamp: ServerStamp | undefined, epochs: ServerEpochs): string {
   if (stamp === undefined) return '';
   // The usual case, without an object for it: the envelope names this server.
-  if (stamp.epoch === epochs.current) return `,"serverUs":${stamp.serverUs}`;
+  if (stamp.epoch === epochs.current) return `,"serverUs":${timeUsText(stamp.serverUs)}`;
   const fields: ServerFields = {};
   if (!setServer(fields, stamp, epochs)) return '';
   return `,${JSON.stringify(fields).slice(1, -1)}`;

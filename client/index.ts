@@ -18,6 +18,7 @@ export {
   type Emitter,
   type EmitterSource,
   type EventChannel,
+  type EventServer,
   noEmitter,
   type PendingEvent,
 } from './emitter/emitter.js';

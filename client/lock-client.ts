@@ -218,7 +218,7 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
   events.open(
     emitter.open({
       store,
-      serverId: () => epochs.current.id,
+      server: () => epochs.current,
       holds: () => holds.reports(epochs.current, clock.monoMs()),
       holdCount: () => holds.size,
       shortestLeaseMs: () => holds.shortestLeaseMs,

@@ -2,6 +2,7 @@ import { MAX_KEY_BASE64_LENGTH } from '../contract/event.js';
 import { lockId } from '../contract/lock-id.js';
 import { cleanResourceName, type ResourceClassifier } from '../contract/resource.js';
 import { fenceKey } from '../lua/fence-key.js';
+import { asciiJson } from './ascii-json.js';
 import type { LockLabel } from './errors.js';
 import type { LockKey } from './options.js';
 
@@ -47,9 +48,9 @@ export class LockName implements LockLabel {
     return this.#resource;
   }
 
-  /** The members `resource` and `lock` of an event, as JSON: made once and not for each event. */
+  /** The members `resource` and `lock` of an event, as JSON in ASCII: made once and not for each event. */
   get json(): string {
-    this.#json ??= `"resource":${JSON.stringify(this.resource)},"lock":"${this.lock}"`;
+    this.#json ??= `"resource":${asciiJson(this.resource)},"lock":"${this.lock}"`;
     return this.#json;
   }
 

@@ -1,4 +1,5 @@
 import type { ReleaseEvent } from '../contract/event.js';
+import { asciiJson } from './ascii-json.js';
 import type { PendingEvent } from './emitter/emitter.js';
 import {
   type AnswerDraft,
@@ -11,6 +12,7 @@ import {
   setServer,
 } from './events.js';
 import type { HoldIdentity } from './hold-identity.js';
+import { durationText, timeMsText, timeUsText } from './number-text.js';
 import type { ReleaseResult } from './results.js';
 import type { ServerEpochs } from './server-epochs.js';
 
@@ -71,16 +73,16 @@ export class ReleasedEvent implements PendingEvent {
   }
 
   encodeJson(): string {
-    if (this.#result.outcome !== 'released') return JSON.stringify(this.encode());
+    if (this.#result.outcome !== 'released') return asciiJson(this.encode());
     const { name, owner, fence } = this.#identity;
     const { atMs, holdMs, leaseMs, renewals, peakUse, lost, loopDelayMs } = this.#facts;
     const { server, epochs, settledUs } = this.#facts;
-    let json = `{"kind":"release","outcome":"released","atMs":${atMs},${name.json},"owner":"${owner}"`;
-    json += `,"holdMs":${duration(holdMs)},"leaseMs":${leaseMs},"renewals":${renewals}`;
-    json += `,"peakUse":${duration(peakUse)},"lost":${lost},"loopDelayMs":${duration(loopDelayMs)}`;
-    if (fence !== undefined) json += `,"fence":${fence}`;
+    let json = `{"kind":"release","outcome":"released","atMs":${timeMsText(atMs)},${name.json},"owner":"${owner}"`;
+    json += `,"holdMs":${durationText(holdMs)},"leaseMs":${leaseMs},"renewals":${renewals}`;
+    json += `,"peakUse":${durationText(peakUse)},"lost":${lost},"loopDelayMs":${durationText(loopDelayMs)}`;
+    if (fence !== undefined) json += `,"fence":${timeUsText(fence)}`;
     const stamp = serverJson(server, epochs);
-    if (stamp !== '' && settledUs !== undefined) json += `,"settledUs":${settledUs}`;
+    if (stamp !== '' && settledUs !== undefined) json += `,"settledUs":${timeUsText(settledUs)}`;
     return `${json}${stamp}}`;
   }
 

@@ -1,25 +1,34 @@
 import type { Hold } from '../../contract/batch.js';
 import type { LockEvent } from '../../contract/event.js';
 
-/** An event that is on its way but not encoded yet: building it is put off until its batch is built. */
+/** An event that is on its way but not encoded yet: building it is put off until the lock operation has gone on. */
 export interface PendingEvent {
   /** Sent at once (losses, not-owned answers); the rest may wait a quarter of a second for company. */
   readonly urgent: boolean;
-  /** Called when the batch is built; not called for an event that was dropped. Never throws. */
+  /**
+   * To be called after the turn of the event loop in which the event was emitted, at its end at the latest for an
+   * emitter that sends the server's id with the batch. Never throws.
+   */
   encode(): LockEvent;
   /**
-   * The JSON of {@link PendingEvent.encode}, for events made so often that `JSON.stringify` would be the largest part
-   * of their cost. Used instead of it where there is one.
+   * The JSON of {@link PendingEvent.encode}, in ASCII, for events made so often that `JSON.stringify` would be the
+   * largest part of their cost.
    */
   encodeJson?(): string;
+}
+
+/** One connection to one Redis process: another object says that it may be another process. */
+export interface EventServer {
+  /** Run id of the server, once known. */
+  readonly id: string | undefined;
 }
 
 /** What an emitter asks of the lock client while it builds batches. Every member is cheap and never throws. */
 export interface EmitterSource {
   /** Name of the store that the locks live in. */
   readonly store: string;
-  /** Run id of the Redis server, once known. */
-  serverId(): string | undefined;
+  /** The server that is current now. An event that names no server means the one current when it was encoded. */
+  server(): EventServer;
   /** The full set of locks held now. Read in one synchronous turn. */
   holds(): Iterable<Hold>;
   holdCount(): number;

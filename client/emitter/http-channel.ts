@@ -3,7 +3,8 @@ import type { Clock, Random, Timer } from '../../contract/clock.js';
 import { BATCH_EVENTS, BatchEncoder, type EncodedBatch, type ProducerIdentity } from './batch-encoder.js';
 import { BatchSender, type PostPort } from './batch-sender.js';
 import type { EmitterSource, EventChannel, PendingEvent } from './emitter.js';
-import { EventQueue } from './event-queue.js';
+import { encodeEvent } from './encode-event.js';
+import { EncodedQueue } from './encoded-queue.js';
 import { type ChannelStats, EventTally } from './event-tally.js';
 import { Heartbeat } from './heartbeat.js';
 import { HoldsReport } from './holds-report.js';
@@ -14,6 +15,9 @@ import type { Warnings } from './warnings.js';
 export const GATHER_MS = 250;
 /** Default time that `close` may take. */
 export const DEFAULT_CLOSE_MS = 1000;
+
+/** Events of one turn that are kept as objects; more are encoded at once, so that a flood stays bounded. */
+const TURN_EVENTS = 256;
 
 /** No flush keeps a process alive for longer, whatever time it was given. */
 const MAX_ALIVE_MS = 600_000;
@@ -53,7 +57,9 @@ interface Drain {
 export class HttpChannel implements HttpEventChannel {
   readonly #parts: HttpChannelParts;
   readonly #tally = new EventTally();
-  readonly #queue: EventQueue;
+  readonly #queue: EncodedQueue;
+  /** Emitted in this turn of the event loop, and not encoded yet. */
+  #turn: PendingEvent[] = [];
   readonly #holds: HoldsReport;
   readonly #encoder: BatchEncoder;
   readonly #sender: BatchSender;
@@ -71,7 +77,7 @@ export class HttpChannel implements HttpEventChannel {
   constructor(parts: HttpChannelParts) {
     const { identity, source, port, clock, random, queueLimit } = parts;
     this.#parts = parts;
-    this.#queue = new EventQueue(queueLimit);
+    this.#queue = new EncodedQueue(queueLimit);
     this.#holds = new HoldsReport(source, clock);
     this.#encoder = new BatchEncoder(identity, source.store, this.#tally, clock);
     this.#heartbeat = new Heartbeat(clock, source, () => this.#wantBatch());
@@ -88,9 +94,9 @@ export class HttpChannel implements HttpEventChannel {
       this.#tally.drop('shutdown');
       return;
     }
-    if (!this.#queue.push(event)) this.#onOverflow();
-    if (event.urgent || this.#queue.length >= BATCH_EVENTS) this.#wantBatch();
-    else this.#gather();
+    // Encoded when the lock operation has gone on: a lone caller's next command is then on its way already.
+    if (this.#turn.push(event) === 1) process.nextTick(this.#encodeTurn);
+    else if (this.#turn.length >= TURN_EVENTS) this.#encodeTurn();
   }
 
   holdsChanged(): void {
@@ -98,10 +104,11 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   stats(): ChannelStats {
-    return this.#tally.stats(this.#queue.length + (this.#sender.batch?.events ?? 0));
+    return this.#tally.stats(this.#turn.length + this.#queue.length + (this.#sender.batch?.events ?? 0));
   }
 
   close(timeoutMs: number = DEFAULT_CLOSE_MS): Promise<void> {
+    this.#encodeTurn();
     this.#closing ??= this.#sayGoodbye(timeoutMs).then(() => this.#shut());
     return this.#closing;
   }
@@ -111,6 +118,7 @@ export class HttpChannel implements HttpEventChannel {
    * Does nothing when nothing was emitted since the last call, so that the process does end.
    */
   flushAtExit(timeoutMs: number): void {
+    this.#encodeTurn();
     const { emitted } = this.#tally;
     if (this.#drain || this.#settled || this.#drainedAtExit === emitted) return;
     this.#drainedAtExit = emitted;
@@ -131,7 +139,7 @@ export class HttpChannel implements HttpEventChannel {
 
   /** Nothing is left to be told. */
   get #settled(): boolean {
-    const idle = this.#sender.batch === undefined && this.#queue.length === 0;
+    const idle = this.#sender.batch === undefined && this.#queue.length + this.#turn.length === 0;
     const told = !this.#holds.unfinished && this.#dropsReported === this.#tally.dropTotal;
     return idle && told && !this.#goodbyeOwed;
   }
@@ -159,6 +167,7 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   #shut(): void {
+    this.#encodeTurn();
     this.#closed = true;
     this.#heartbeat.stop();
     this.#stopGathering();
@@ -168,6 +177,23 @@ export class HttpChannel implements HttpEventChannel {
     this.#parts.port.close();
     this.#parts.onClosed(this);
   }
+
+  /** Encodes what was emitted since the last time. */
+  readonly #encodeTurn = (): void => {
+    if (this.#turn.length === 0) return;
+    const turn = this.#turn;
+    this.#turn = [];
+    const server = this.#ask(() => this.#parts.source.server());
+    let urgent = false;
+    for (const pending of turn) {
+      const event = encodeEvent(pending, server);
+      if (typeof event === 'string') this.#tally.drop(event);
+      else if (!this.#queue.push(event)) this.#onOverflow();
+      urgent ||= pending.urgent;
+    }
+    if (urgent || this.#queue.length >= BATCH_EVENTS) this.#wantBatch();
+    else this.#gather();
+  };
 
   /** Lets ordinary events wait for company; one timer for all of them. */
   #gather(): void {
@@ -196,17 +222,23 @@ export class HttpChannel implements HttpEventChannel {
     this.#stopGathering();
     const batch = this.#buildBatch();
     this.#heartbeat.sent();
-    // What did not fit was due as well.
-    if (this.#queue.length > 0 || this.#holds.unfinished) this.#due = true;
+    // What did not fit is due as well when it fills a batch or cannot wait; else it waits for company like any other.
+    if (this.#holds.unfinished || this.#queue.hasUrgent || this.#queue.length >= BATCH_EVENTS)
+      this.#due = true;
+    else if (this.#queue.length > 0) this.#gather();
     this.#sender.send(batch);
   }
 
   #buildBatch(): EncodedBatch {
+    this.#encodeTurn();
+    const server = this.#ask(() => this.#parts.source.server());
+    // What was emitted before the connection changed goes first: a batch names one server for all that names none.
+    if (this.#queue.length > 0 && this.#queue.server !== server)
+      return this.#encoder.encode(this.#queue, undefined, this.#queue.server?.id);
     const holds = this.#ask(() => this.#holds.take(this.#tally.dropTotal));
-    const serverId = this.#ask(() => this.#parts.source.serverId());
     // An event emitted after the holds were read must not overtake the rest of them: its release would be undone.
     const eventsMayTravel = !holds || (holds.first && !this.#holds.alone);
-    return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds, serverId);
+    return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds, server?.id);
   }
 
   /** The lock client promises not to throw when it is asked. Should it do so, events go on, and the lock never learns. */

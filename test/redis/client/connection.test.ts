@@ -35,7 +35,7 @@ test('an ACL user with the rights of locks only, a database, and a url with an o
     outcome: 'error',
     reason: 'no_permission',
   });
-  expect(log.source?.serverId()).toBeUndefined();
+  expect(log.source?.server().id).toBeUndefined();
 });
 
 test('a wrong password is told as no_auth, and never shown', async () => {
@@ -103,12 +103,12 @@ test('through Sentinel, locking goes on with the new master after a failover', a
   );
   const { client, log } = realClient({ redis });
   const lease = await client.acquire('lock:a', { leaseMs: 60_000, waitMs: 5000 });
-  await waitFor(() => log.source?.serverId(), { what: 'the run id of the master' });
-  const first = log.source?.serverId();
+  await waitFor(() => log.source?.server().id, { what: 'the run id of the master' });
+  const first = log.source?.server().id;
   await sentinel.failover('command');
   const other = await client.acquire('lock:b', { leaseMs: 5000, waitMs: 20_000 });
   expect(other.isValid()).toBe(true);
-  await waitFor(() => log.source?.serverId() !== first && log.source?.serverId(), {
+  await waitFor(() => log.source?.server().id !== first && log.source?.server().id, {
     what: 'the run id of the new master',
   });
   expect(['held', 'expired']).toContain((await lease.check()).outcome);

@@ -215,11 +215,11 @@ test('a client that began before Redis waits for it', async () => {
 test('after a restart the times of the new server are not mixed with those of the old one', async () => {
   const { client, log, redis } = realClient(server);
   const lease = await client.acquire('lock:a', { leaseMs: 20_000 });
-  await waitFor(() => log.source?.serverId(), { what: 'the run id' });
-  const first = log.source?.serverId();
+  await waitFor(() => log.source?.server().id, { what: 'the run id' });
+  const first = log.source?.server().id;
   await server.restart();
   await waitFor(
-    () => redis.status === 'ready' && log.source?.serverId() !== first && log.source?.serverId(),
+    () => redis.status === 'ready' && log.source?.server().id !== first && log.source?.server().id,
     {
       what: 'the new run id',
     },

@@ -102,7 +102,9 @@ const released = fc
 /** Both forms of one event. */
 function check(pending: PendingEvent): void {
   const event = pending.encode();
-  expect(JSON.parse(pending.encodeJson?.() ?? '')).toEqual(event);
+  const json = pending.encodeJson?.() ?? '';
+  expect(JSON.parse(json)).toEqual(event);
+  expect(Buffer.byteLength(json), 'in ASCII').toBe(json.length);
 }
 
 describe('the two events of every lock, written as text', () => {

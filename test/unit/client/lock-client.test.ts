@@ -179,7 +179,7 @@ test('a connection closed for good fails waiting commands at once', async () => 
 test('the run id of the server is asked for, and no listener stays after close', async () => {
   const { client, log, redis, clock } = makeBench();
   await clock.settle();
-  expect(log.source?.serverId()).toBe('a'.repeat(40));
+  expect(log.source?.server().id).toBe('a'.repeat(40));
   await client.close();
   expect(['ready', 'close', 'end'].map((name) => redis.listenerCount(name))).toEqual([0, 0, 0]);
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_EVENTS, BatchEncoder, MAX_EVENT_LENGTH } from '../../../../client/emitter/batch-encoder.js';
-import { EventQueue } from '../../../../client/emitter/event-queue.js';
+import { BATCH_EVENTS, BatchEncoder } from '../../../../client/emitter/batch-encoder.js';
+import type { PendingEvent } from '../../../../client/emitter/emitter.js';
+import { encodeEvent, MAX_EVENT_LENGTH } from '../../../../client/emitter/encode-event.js';
+import { EncodedQueue } from '../../../../client/emitter/encoded-queue.js';
 import { EventTally } from '../../../../client/emitter/event-tally.js';
 import { HoldsReport } from '../../../../client/emitter/holds-report.js';
 import { type Batch, batchSchema, MAX_BODY_BYTES } from '../../../../contract/batch.js';
@@ -11,11 +13,16 @@ import { hold, numberedEvent, numbersOf, pending, range, TestSource } from './te
 function setUp() {
   const source = new TestSource();
   const tally = new EventTally();
-  const queue = new EventQueue(100_000);
+  const queue = new EncodedQueue(100_000);
   const clock = new FakeClock();
   const identity = { producer: 'producer-1', startedAtMs: clock.wallMs(), app: 'shop', instance: 'pod-1' };
   const encoder = new BatchEncoder(identity, source.store, tally, clock);
-  return { source, tally, queue, encoder, clock };
+  const push = (event: PendingEvent) => {
+    const encoded = encodeEvent(event, source.server());
+    if (typeof encoded === 'string') tally.drop(encoded);
+    else queue.push(encoded);
+  };
+  return { source, tally, queue, encoder, clock, push };
 }
 
 function read(body: Buffer): Batch {
@@ -25,10 +32,10 @@ function read(body: Buffer): Batch {
 
 describe('BatchEncoder', () => {
   it('builds a batch of the contract, with the producer, the server and all drops so far', () => {
-    const { encoder, queue, tally, clock } = setUp();
+    const { encoder, queue, tally, clock, push } = setUp();
     tally.drop('queue_full', 3);
-    queue.push(pending(1));
-    queue.push(pending(2));
+    push(pending(1));
+    push(pending(2));
     expect(read(encoder.encode(queue, undefined, 'run1').body)).toEqual({
       v: 1,
       producer: 'producer-1',
@@ -53,8 +60,8 @@ describe('BatchEncoder', () => {
   });
 
   it('splits what is too much for one batch, keeps the order, and counts batches from 1', () => {
-    const { encoder, queue } = setUp();
-    for (const number of range(BATCH_EVENTS * 2 + 1)) queue.push(pending(number));
+    const { encoder, queue, push } = setUp();
+    for (const number of range(BATCH_EVENTS * 2 + 1)) push(pending(number));
     const batches = [1, 2, 3].map(() => read(encoder.encode(queue, undefined).body));
     expect(batches.map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(batches.map(({ events }) => events.length)).toEqual([BATCH_EVENTS, BATCH_EVENTS, 1]);
@@ -62,10 +69,10 @@ describe('BatchEncoder', () => {
   });
 
   it('keeps below the largest body when events are as long as can be, in characters of three bytes', () => {
-    const { encoder, queue } = setUp();
+    const { encoder, queue, push } = setUp();
     const resource = '錠'.repeat(MAX_EVENT_LENGTH - 300);
     for (const number of range(300)) {
-      queue.push({ urgent: false, encode: () => ({ ...numberedEvent(number), resource }) });
+      push({ urgent: false, encode: () => ({ ...numberedEvent(number), resource }) });
     }
     let sent = 0;
     while (queue.length > 0) {
@@ -77,11 +84,11 @@ describe('BatchEncoder', () => {
   });
 
   it('drops and counts an event that is too large alone, and reports that drop at once', () => {
-    const { encoder, queue, tally } = setUp();
+    const { encoder, queue, tally, push } = setUp();
     const resource = 'x'.repeat(MAX_EVENT_LENGTH);
-    queue.push(pending(1));
-    queue.push({ urgent: false, encode: () => ({ ...numberedEvent(2), resource }) });
-    queue.push(pending(3));
+    push(pending(1));
+    push({ urgent: false, encode: () => ({ ...numberedEvent(2), resource }) });
+    push(pending(3));
     const batch = read(encoder.encode(queue, undefined).body);
     expect(numbersOf(batch.events)).toEqual([1, 3]);
     expect(batch.dropped).toEqual({ too_large: 1 });
@@ -89,24 +96,24 @@ describe('BatchEncoder', () => {
   });
 
   it('lets an event that cannot be built cost only itself', () => {
-    const { encoder, queue } = setUp();
+    const { encoder, queue, push } = setUp();
     const broken = () => {
       throw new Error('broken');
     };
-    queue.push({ urgent: true, encode: broken });
-    queue.push(pending(2));
-    queue.push({ urgent: false, encode: () => undefined as unknown as LockEvent });
-    queue.push({ urgent: false, encode: () => ({ kind: 'commit', big: 1n }) as unknown as LockEvent });
+    push({ urgent: true, encode: broken });
+    push(pending(2));
+    push({ urgent: false, encode: () => undefined as unknown as LockEvent });
+    push({ urgent: false, encode: () => ({ kind: 'commit', big: 1n }) as unknown as LockEvent });
     const batch = read(encoder.encode(queue, undefined).body);
     expect(numbersOf(batch.events)).toEqual([2]);
     expect(batch.dropped).toEqual({ encode_failed: 3 });
   });
 
   it('has room for events beside the largest part of a set of holds', () => {
-    const { encoder, queue, source, clock } = setUp();
+    const { encoder, queue, source, clock, push } = setUp();
     const keyBase64 = 'A'.repeat(1024);
     source.held = range(1500).map((number) => ({ ...hold(number), keyBase64 }));
-    for (const number of range(BATCH_EVENTS)) queue.push(pending(number));
+    for (const number of range(BATCH_EVENTS)) push(pending(number));
     const report = new HoldsReport(source, clock);
     const part = report.take(0);
     const batch = read(encoder.encode(queue, part).body);

@@ -84,6 +84,38 @@ describe('createHttpEmitter', () => {
     await exporter.until(() => exporter.accepted.length === BATCH_EVENTS);
   });
 
+  it('lets what does not fit into a full batch wait for company, as any other', async () => {
+    const exporter = await startExporter();
+    const { clock, channel } = open({ url: exporter.url });
+    for (const number of range(BATCH_EVENTS + 1)) channel.emit(pending(number));
+    await exporter.until(() => exporter.accepted.length === BATCH_EVENTS);
+    await waitFor(() => channel.stats().queued === 1, { what: 'the answer' });
+    expect(exporter.batches).toHaveLength(1);
+    await clock.advance(250);
+    await exporter.until(() => exporter.accepted.length === BATCH_EVENTS + 1);
+  });
+
+  it('sends what was emitted on an earlier connection in a batch that names that server', async () => {
+    const exporter = await startExporter();
+    const { channel, source } = open({ url: exporter.url });
+    const turn = () => new Promise<void>((resolve) => process.nextTick(resolve));
+    channel.emit(pending(1));
+    await turn();
+    source.current = { id: 'run2' };
+    source.held = [hold(5)];
+    channel.emit(pending(2, true));
+    await exporter.until(() => exporter.accepted.length === 2);
+    const told = exporter.batches.map(({ envelope }) => [
+      envelope.serverId,
+      numbersOf(envelope.events),
+      envelope.holds?.length,
+    ]);
+    expect(told).toEqual([
+      ['run1', [1], undefined],
+      ['run2', [2], 1],
+    ]);
+  });
+
   it('keeps the order over many batches', async () => {
     const exporter = await startExporter();
     const { channel } = open({ url: exporter.url });

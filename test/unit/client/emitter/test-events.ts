@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { EmitterSource, PendingEvent } from '../../../../client/emitter/emitter.js';
+import type { EmitterSource, EventServer, PendingEvent } from '../../../../client/emitter/emitter.js';
 import type { ChannelStats } from '../../../../client/emitter/event-tally.js';
 import type { Hold } from '../../../../contract/batch.js';
 import type { CommitEvent, LockEvent } from '../../../../contract/event.js';
@@ -51,10 +51,10 @@ export function hold(number: number, leaseMs = 5000): Hold {
 export class TestSource implements EmitterSource {
   readonly store = 'main';
   held: Hold[] = [];
-  server: string | undefined = 'run1';
+  current: EventServer = { id: 'run1' };
 
-  serverId(): string | undefined {
-    return this.server;
+  server(): EventServer {
+    return this.current;
   }
 
   holds(): Iterable<Hold> {

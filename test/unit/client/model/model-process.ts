@@ -178,7 +178,7 @@ export class ModelProcess {
     for (const { atMs, order, pending } of this.#waiting.splice(0)) {
       const event = pending.encode();
       EVENT_SCHEMAS[event.kind].parse(event);
-      const serverId = this.#source?.serverId();
+      const serverId = this.#source?.server().id;
       this.#parts.truth.events.push({
         order,
         atMs,
