@@ -37,6 +37,7 @@ export class Ghosts {
   clear(hold: Hold): void {
     hold.suspicion = undefined;
     this.#suspects.delete(hold);
+    this.#table.letGo(hold);
   }
 
   /** The producer's present batch still reports its holds. Those under suspicion long enough are ghosts. */

@@ -1,5 +1,6 @@
 import { EndedHolds } from './ended-holds.js';
-import { Hold, type HoldFacts } from './hold.js';
+import type { Hold, HoldFacts } from './hold.js';
+import { HoldPool } from './hold-pool.js';
 import { LockHistory } from './lock-history.js';
 import type { Producer } from './producers.js';
 
@@ -36,6 +37,7 @@ export class HoldTable {
   /** The youngest of each lock. */
   readonly #byLock = new Map<string, Hold>();
   readonly #ended = new EndedHolds();
+  readonly #pool = new HoldPool();
   readonly #evicted: Evicted;
   #order = 0;
 
@@ -80,7 +82,9 @@ export class HoldTable {
   add(facts: HoldFacts, producer: Producer, nowMs: number): Hold {
     this.#order += 1;
     const youngest = this.#byLock.get(facts.lock);
-    const hold = new Hold(facts, producer, nowMs, this.#order);
+    const hold = this.#pool.take(producer);
+    hold.begin(facts, producer, nowMs, this.#order);
+    if (youngest) shareTexts(hold, youngest);
     this.#byLock.set(hold.lock, hold);
     this.#byOwner.set(hold.owner, hold);
     producer.link(hold);
@@ -92,7 +96,7 @@ export class HoldTable {
   /** The hold has ended. It is remembered, as the youngest of the ended. */
   end(hold: Hold): void {
     hold.state = 'ended';
-    if (hold.place === 'forgotten') return;
+    if (hold.place !== 'active' && hold.place !== 'ended') return;
     this.#takeFromList(hold);
     hold.place = 'ended';
     this.#ended.add(hold);
@@ -110,6 +114,11 @@ export class HoldTable {
     hold.producer = producer;
     producer.link(hold);
     this.#evictActive();
+  }
+
+  /** Nothing but its list refers to the hold any more, if it stands in one. */
+  letGo(hold: Hold): void {
+    this.#pool.giveBack(hold);
   }
 
   /** Forgets what ended long ago, the first that ended first. One with a long lease is passed over. */
@@ -146,6 +155,7 @@ export class HoldTable {
     hold.place = 'forgotten';
     this.#byOwner.delete(hold.owner);
     this.#unlinkFromLock(hold);
+    this.#pool.giveBack(hold);
   }
 
   #takeFromList(hold: Hold): void {
@@ -179,11 +189,17 @@ export class HoldTable {
     else this.#byLock.delete(hold.lock);
     if (older) older.younger = younger;
     else if (history && younger) history.oldest = younger;
-    if (history) history.count -= 1;
+    history?.left(hold);
     hold.older = undefined;
     hold.younger = undefined;
     hold.history = undefined;
   }
+}
+
+/** Each report brings texts of its own. */
+function shareTexts(hold: Hold, other: Hold): void {
+  hold.lock = other.lock;
+  if (hold.resource === other.resource) hold.resource = other.resource;
 }
 
 function withShare(limit: number): number {

@@ -41,31 +41,41 @@ export interface HoldFacts {
   readonly resource: string;
 }
 
+/** Places of a hold's numbers in its block. */
+const GRANT_US = 0;
+const FENCE = 1;
+const LEASE_END_US = 2;
+const LEASE_END_MS = 3;
+const KNOWN_MS = 4;
+const WORKED_UNTIL_US = 5;
+const RELEASED_US = 6;
+const LOOP_DELAY_MS = 7;
+const EXPIRES_US = 8;
+/** Numbers that each hold keeps in a block. */
+export const NUMBERS_PER_HOLD = 9;
+
 /**
  * One hold of one lock, merged from whatever order its reports come in. A token is never shared and never reused, so its
- * digest names the hold. One plain object: there are a hundred thousand of them.
+ * digest names the hold.
+ *
+ * There are a hundred thousand of them, and a busy lock forgets them as fast as it makes them. So the object is used again for
+ * another hold (`begin`), and its numbers lie in a block that it shares with others: a number in a field of its own takes 24
+ * bytes and a piece of garbage for each change.
  */
 export class Hold {
-  readonly lock: string;
-  readonly owner: string;
-  readonly resource: string;
+  readonly #numbers: Float64Array;
+  readonly #at: number;
+  lock = '';
+  owner = '';
+  resource = '';
   producer: Producer;
   state: HoldState = 'unknown';
   /** Of the grant; both or neither. */
-  grantUs: number | undefined = undefined;
   serverId: string | undefined = undefined;
-  fence: number | undefined = undefined;
   leaseMs = 0;
-  /** Redis's clock at the end of the lease, as far as known, of `serverId`. */
-  leaseEndUs: number | undefined = undefined;
-  /** Awake time at which the lease is over at the latest: counted from the receipt. */
-  leaseEndMs = 0;
-  /** Awake time at which it became known. */
-  readonly knownMs: number;
   /** Rises with each hold that becomes known. */
-  readonly order: number;
-  /** Redis's clock until which the work went on at least, of `workedServer`. */
-  workedUntilUs: number | undefined = undefined;
+  order = 0;
+  /** Server of `workedUntilUs`. */
   workedServer: string | undefined = undefined;
   /** The work has settled. */
   settled = false;
@@ -73,9 +83,6 @@ export class Hold {
   endKnown = false;
   /** Its owner said that it gives the lock back, or said goodbye. */
   givenUp = false;
-  /** Redis's clock when it answered the release. */
-  releasedUs: number | undefined = undefined;
-  loopDelayMs: number | undefined = undefined;
   /** What was told about it already. */
   toldOverlap = false;
   toldLoss = false;
@@ -84,11 +91,11 @@ export class Hold {
   toldRegression = false;
   suspicion: Suspicion | undefined = undefined;
   open: OpenOverlap | undefined = undefined;
-  /** Expiry that the key was last seen with after the owner gave up, and how often it rose. */
-  expiresUs: number | undefined = undefined;
+  /** How often `expiresUs` rose. */
   rises = 0;
-  /** Links of the list that `place` names: its producer's, or that of the ended. */
-  place: 'active' | 'ended' | 'forgotten' = 'active';
+  /** The list that it stands in: its producer's, that of the ended, or that of those to be used again. */
+  place: 'active' | 'ended' | 'forgotten' | 'spare' = 'spare';
+  /** Links of that list. */
   next: Hold | undefined = undefined;
   previous: Hold | undefined = undefined;
   /** Links of its lock's list. */
@@ -97,13 +104,100 @@ export class Hold {
   /** Undefined: it is the only hold of its lock. */
   history: LockHistory | undefined = undefined;
 
-  constructor(facts: HoldFacts, producer: Producer, knownMs: number, order: number) {
+  /** @param at of its first number in the block */
+  constructor(numbers: Float64Array, at: number, producer: Producer) {
+    this.#numbers = numbers;
+    this.#at = at;
+    this.producer = producer;
+  }
+
+  /** Makes it another hold, of which nothing more is known. It stands in no list. */
+  begin(facts: HoldFacts, producer: Producer, knownMs: number, order: number): void {
     this.lock = facts.lock;
     this.owner = facts.owner;
     this.resource = facts.resource;
     this.producer = producer;
-    this.knownMs = knownMs;
     this.order = order;
+    this.place = 'active';
+    this.state = 'unknown';
+    this.serverId = undefined;
+    this.leaseMs = 0;
+    this.workedServer = undefined;
+    this.settled = false;
+    this.endKnown = false;
+    this.givenUp = false;
+    this.toldOverlap = false;
+    this.toldLoss = false;
+    this.toldAbandoned = false;
+    this.toldTakenOver = false;
+    this.toldRegression = false;
+    this.rises = 0;
+    this.#numbers.fill(Number.NaN, this.#at, this.#at + NUMBERS_PER_HOLD);
+    this.#numbers[this.#at + KNOWN_MS] = knownMs;
+    this.leaseEndMs = 0;
+  }
+
+  /** Redis's clock at the grant. */
+  get grantUs(): number | undefined {
+    return known(this.#numbers[this.#at + GRANT_US]);
+  }
+
+  get fence(): number | undefined {
+    return known(this.#numbers[this.#at + FENCE]);
+  }
+
+  /** Redis's clock at the end of the lease, as far as known, of `serverId`. */
+  get leaseEndUs(): number | undefined {
+    return known(this.#numbers[this.#at + LEASE_END_US]);
+  }
+
+  set leaseEndUs(us: number) {
+    this.#numbers[this.#at + LEASE_END_US] = us;
+  }
+
+  /** Awake time at which the lease is over at the latest: counted from the receipt. */
+  get leaseEndMs(): number {
+    return this.#numbers[this.#at + LEASE_END_MS] ?? 0;
+  }
+
+  set leaseEndMs(ms: number) {
+    this.#numbers[this.#at + LEASE_END_MS] = ms;
+  }
+
+  /** Awake time at which it became known. */
+  get knownMs(): number {
+    return this.#numbers[this.#at + KNOWN_MS] ?? 0;
+  }
+
+  /** Redis's clock until which the work went on at least, of `workedServer`. */
+  get workedUntilUs(): number | undefined {
+    return known(this.#numbers[this.#at + WORKED_UNTIL_US]);
+  }
+
+  /** Redis's clock when it answered the release. */
+  get releasedUs(): number | undefined {
+    return known(this.#numbers[this.#at + RELEASED_US]);
+  }
+
+  set releasedUs(us: number | undefined) {
+    this.#numbers[this.#at + RELEASED_US] = us ?? Number.NaN;
+  }
+
+  get loopDelayMs(): number | undefined {
+    return known(this.#numbers[this.#at + LOOP_DELAY_MS]);
+  }
+
+  set loopDelayMs(ms: number) {
+    this.#numbers[this.#at + LOOP_DELAY_MS] = ms;
+  }
+
+  /** Expiry that the key was last seen with after the owner gave up. */
+  get expiresUs(): number | undefined {
+    return known(this.#numbers[this.#at + EXPIRES_US]);
+  }
+
+  set expiresUs(us: number) {
+    this.#numbers[this.#at + EXPIRES_US] = us;
   }
 
   /** Nothing that is known of the other holds of its lock touches it. */
@@ -113,24 +207,32 @@ export class Hold {
 
   /** Its grant becomes known. */
   grant(grantUs: number, serverId: string | undefined, fence: number | undefined): void {
-    this.fence ??= fence;
-    this.grantUs = grantUs;
+    this.#setFence(fence);
+    this.#numbers[this.#at + GRANT_US] = grantUs;
     this.serverId = serverId;
     this.history?.granted(this);
   }
 
   /** Its fence becomes known, if it was not. */
   number(fence: number | undefined): void {
-    this.fence ??= fence;
+    this.#setFence(fence);
     this.history?.fenced(this.fence);
   }
 
   /** Its work went on until then. */
   work(untilUs: number, serverId: string): void {
-    this.workedUntilUs = untilUs;
+    this.#numbers[this.#at + WORKED_UNTIL_US] = untilUs;
     this.workedServer = serverId;
     this.history?.worked(this);
   }
+
+  #setFence(fence: number | undefined): void {
+    if (fence !== undefined && this.fence === undefined) this.#numbers[this.#at + FENCE] = fence;
+  }
+}
+
+function known(value: number | undefined): number | undefined {
+  return value === undefined || Number.isNaN(value) ? undefined : value;
 }
 
 /** Whether another than the silent `hold` has been granted its lock since, by a report or by a look on the master. */

@@ -36,6 +36,12 @@ export class LockHistory {
     this.fenced(fence);
   }
 
+  /** A hold does not stand in the list any more. */
+  left(hold: Hold): void {
+    this.count -= 1;
+    if (hold === this.#front) this.#front = undefined;
+  }
+
   /** Takes in a fence. */
   fenced(fence: number | undefined): void {
     if (fence !== undefined && fence > this.#highestFence) this.#highestFence = fence;

@@ -174,6 +174,7 @@ export class Overlaps {
   #close(hold: Hold): void {
     hold.open = undefined;
     this.#open.delete(hold);
+    this.#table.letGo(hold);
   }
 
   /** Undefined: one end is not known at all. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LockEvent } from '../../../../contract/event.js';
 import type { Finding } from '../../../../exporter/ledger/finding.js';
+import { HoldPool } from '../../../../exporter/ledger/hold-pool.js';
 import { LockHistory } from '../../../../exporter/ledger/lock-history.js';
 import { LedgerBench } from './batches.js';
 import { acquired, lost, release } from './events.js';
@@ -47,8 +48,8 @@ function findingsOf(reports: readonly LockEvent[]): Finding[] {
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('the history of a lock', () => {
-  it('spares no hold a comparison that would find something', () => {
+describe('a ledger that', () => {
+  it('compares every hold finds nothing that one does not find which leaves out the needless comparisons', () => {
     let found = 0;
     let spared = 0;
     const isFront = LockHistory.prototype.isFront;
@@ -72,5 +73,21 @@ describe('the history of a lock', () => {
     fc.assert(property, { numRuns: 3000 });
     expect(found).toBeGreaterThan(1000);
     expect(spared).toBeGreaterThan(1000);
+  });
+
+  it('makes an object for every hold finds nothing else than one that uses them again', () => {
+    let taken = 0;
+    const property = fc.property(fc.array(one, { minLength: 20, maxLength: 60 }), (holds) => {
+      const reports = reportsOf(holds);
+      const again = findingsOf(reports);
+      const watch = vi.spyOn(HoldPool.prototype, 'giveBack').mockImplementation(() => {
+        taken += 1;
+      });
+      const anew = findingsOf(reports);
+      watch.mockRestore();
+      expect(again).toEqual(anew);
+    });
+    fc.assert(property, { numRuns: 500 });
+    expect(taken).toBeGreaterThan(1000);
   });
 });
