@@ -62,6 +62,29 @@ interface LockCounts {
   holder: string | undefined;
 }
 
+const NO_COUNTS: LockCounts = Object.freeze({
+  resource: '',
+  attempts: 0,
+  contended: 0,
+  holds: 0,
+  workMs: 0,
+  heldMs: 0,
+  heldSinceMs: undefined,
+  holder: undefined,
+});
+
+/** One by one: `Object.assign` takes ten times as long. */
+function empty(counts: LockCounts): void {
+  counts.resource = '';
+  counts.attempts = 0;
+  counts.contended = 0;
+  counts.holds = 0;
+  counts.workMs = 0;
+  counts.heldMs = 0;
+  counts.heldSinceMs = undefined;
+  counts.holder = undefined;
+}
+
 /** A lock that has series. */
 interface Resident {
   hottestIn: number;
@@ -126,16 +149,7 @@ export class HotKeys {
   }
 
   #newCounts(): SpaceSaving<LockCounts> {
-    return new SpaceSaving(this.#options.capacity, () => ({
-      resource: '',
-      attempts: 0,
-      contended: 0,
-      holds: 0,
-      workMs: 0,
-      heldMs: 0,
-      heldSinceMs: undefined,
-      holder: undefined,
-    }));
+    return new SpaceSaving(this.#options.capacity, () => ({ ...NO_COUNTS }), empty);
   }
 
   #tried(event: LockEvent & { kind: 'acquire' }, nowMs: number): void {

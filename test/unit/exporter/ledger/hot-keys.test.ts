@@ -11,7 +11,11 @@ const hold = (n: number) => ({ lock: lockOf(n), owner: lockOf(n) });
 
 describe('Space-Saving', () => {
   const countAll = (keys: Iterable<number>, capacity = 1024) => {
-    const counts = new SpaceSaving<undefined>(capacity, () => undefined);
+    const counts = new SpaceSaving<undefined>(
+      capacity,
+      () => undefined,
+      () => {},
+    );
     const truth = new Map<number, number>();
     for (const key of keys) {
       counts.add(String(key), 1);
@@ -51,7 +55,11 @@ describe('Space-Saving', () => {
     });
     fc.assert(
       fc.property(stream, fc.integer({ min: 1, max: 12 }), (adds, capacity) => {
-        const counts = new SpaceSaving<undefined>(capacity, () => undefined);
+        const counts = new SpaceSaving<undefined>(
+          capacity,
+          () => undefined,
+          () => {},
+        );
         const truth = new Map<string, number>();
         for (const [key, weight] of adds) {
           counts.add(String(key), weight);
@@ -90,6 +98,18 @@ describe('hot locks', () => {
     hot.applyEvent(release({ ...hold(1), holdMs: 45_000 }), 90_000);
     hot.tick(120_000);
     expect(hot.report().locks).toMatchObject([{ busyRatio: 0.5, meanHoldMs: 45_000 }]);
+  });
+
+  it('bring nothing of the lock whose place they take but its count, as the error', () => {
+    const hot = new HotKeys(0, { ...OPTIONS, capacity: 1 });
+    hot.applyEvent(acquired({ ...hold(1), attempts: 5, resource: 'cart' }), 0);
+    hot.applyEvent(release({ ...hold(1), holdMs: 15_000 }), 15_000);
+    hot.applyEvent(acquired({ ...hold(1), attempts: 5, resource: 'cart' }), 15_000);
+    hot.applyEvent(acquired(hold(2)), 30_000);
+    hot.tick(60_000);
+    const [taker] = hot.report().locks;
+    expect(taker).toMatchObject({ lock: lockOf(2), resource: 'stock', attempts: 11, attemptsError: 10 });
+    expect(taker).toMatchObject({ contendedRatio: 0, busyRatio: 0.5, meanHoldMs: null });
   });
 
   it('count a hold whose both reports came in one batch', () => {
