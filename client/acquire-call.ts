@@ -82,9 +82,9 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
       this.#finish(refusal);
       return;
     }
+    this.#ask(this.#startMs);
     this.#parts.calls.add(this);
     this.#plan.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#ask(this.#startMs);
   }
 
   /** Ends the call because the client closes. */

@@ -78,9 +78,14 @@ export class Command<Reply> implements DeadlineItem, GateWaiter, Sender {
     this.#limitMs = limitMs;
     this.#send = send;
     this.#sentMs = room.clock.monoMs();
-    room.deadlines.set(this, this.#sentMs + limitMs);
     if (room.gate.isOpen) this.#sendNow(this.#sentMs);
     else room.gate.wait(this);
+    // Sent first: Redis is at work while the books are kept. A connection that has ended may have refused it already.
+    if (!this.#isOver) room.deadlines.set(this, this.#sentMs + limitMs);
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'over';
   }
 
   /** True while an answer could still tell that Redis carried it out, and nobody has heard of it yet. */

@@ -234,21 +234,23 @@ export class Hold implements DeadlineItem {
 
   #sendRelease(): Promise<ReleaseResult> {
     const settled = this.#settle();
-    return new Promise((resolve) => {
+    const result = new Promise<ReleaseResult>((resolve) => {
       const onAnswer = (answer: Answer<ReleaseReply>) => resolve(this.#end(answer, settled));
       new Command(this.#parts, { onAnswer }, this.#parts.commandTimeoutMs, (scripts, command) =>
         scripts.release(this.grant.args, command),
       );
     });
+    // Redis is at work while the books are kept.
+    this.#stopTimers();
+    this.#parts.shedding?.observe(this.identity.name.resource, this.term.peakUse, settled.atMs);
+    return result;
   }
 
   #settle(): Settled {
     const nowMs = this.now();
     this.noticeEnd(nowMs);
     this.#to('settling');
-    this.#stopTimers();
     this.term.settle(nowMs);
-    this.#parts.shedding?.observe(this.identity.name.resource, this.term.peakUse, nowMs);
     return { atMs: nowMs, loopDelayMs: this.#parts.loopDelay.worstSince(this.grant.sentMs, nowMs) };
   }
 
