@@ -35,10 +35,9 @@ export function redisServers(settings: Settings, readFile: ReadFile): RedisServe
     case 'cluster':
       return { kind: 'cluster', seeds: address.hosts, sweepReplicas: fromReplica };
     case 'sentinel': {
-      const { redisSentinelPasswordFile } = settings;
-      const password = redisSentinelPasswordFile && dropLineEnd(readFile(redisSentinelPasswordFile));
       const { hosts, master: name } = address;
-      const shared = { kind: 'sentinel', hosts, master: name, sentinelPassword: password } as const;
+      const readSentinelPassword = fileReader(settings.redisSentinelPasswordFile, readFile);
+      const shared = { kind: 'sentinel', hosts, master: name, readSentinelPassword } as const;
       const master: ServerAddress = { ...shared, role: 'master' };
       return { kind: 'single', swept: fromReplica ? { ...shared, role: 'replica' } : master, master };
     }
@@ -47,14 +46,20 @@ export function redisServers(settings: Settings, readFile: ReadFile): RedisServe
   }
 }
 
-/** A file that cannot be read for a moment, as while it is replaced, leaves the last password in force. */
+/** The file's, else the variable's, else the URL's. */
 function passwordReader(settings: Settings, readFile: ReadFile): () => string | undefined {
   const { redisPasswordFile, redisPassword, redisUrl } = settings;
   if (redisPasswordFile === undefined) return () => (redisPassword ?? redisUrl.password)?.reveal();
+  return fileReader(redisPasswordFile, readFile);
+}
+
+/** A file that cannot be read for a moment, as while it is replaced, leaves the last password in force. */
+function fileReader(path: string | undefined, readFile: ReadFile): () => string | undefined {
+  if (path === undefined) return () => undefined;
   let last: string | undefined;
   return () => {
     try {
-      last = dropLineEnd(readFile(redisPasswordFile));
+      last = dropLineEnd(readFile(path));
     } catch {
       // Said by the connection itself, should the last one be refused.
     }

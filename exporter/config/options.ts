@@ -70,7 +70,7 @@ export const OPTIONS = {
     count: 'optional',
     range: 'path',
     description:
-      'File that holds the password of the Sentinels themselves, where they want one. Read at the start.',
+      'File that holds the password of the Sentinels themselves, where they want one. Read again at each reconnect.',
     usedBy: 'sampler',
     read: readPath,
   }),

@@ -82,8 +82,7 @@ class ClusterDeployment implements Deployment {
   }
 
   #reasonOf({ redis }: NodeParts, error: Error): RedisReason {
-    const reason = redisReasonOf(error);
-    return reason === 'connection' ? (redis.fault() ?? reason) : reason;
+    return redis.explain(redisReasonOf(error));
   }
 
   #place(ranges: readonly SlotRange[]): NodeSet {

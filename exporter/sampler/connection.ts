@@ -20,8 +20,8 @@ export type ServerAddress =
       /** Name under which the Sentinels watch the master. */
       readonly master: string;
       readonly role: 'master' | 'replica';
-      /** Undefined: the Sentinels want none. */
-      readonly sentinelPassword: string | undefined;
+      /** Called at each connect, like `readPassword`. Undefined: the Sentinels want none. Must not throw. */
+      readonly readSentinelPassword: () => string | undefined;
     };
 
 /** Where and as whom to connect. */
@@ -55,13 +55,15 @@ export interface SampleRedis {
   batch(commands: readonly BatchCommand[]): Promise<unknown[]>;
   /** Why the connection does not work, as far as it is known better than by a failed command. */
   fault(): RedisReason | undefined;
+  /** Makes the reason of a failed command more exact: why the connection was lost, as far as its last error told. */
+  explain(reason: RedisReason): RedisReason;
   /** Resolves when the connection works, or after `timeoutMs`. */
   untilReady(timeoutMs: number): Promise<void>;
   /** Calls back each time the connection works again. */
   onReady(callback: () => void): void;
   /** How often it was made. While this stays, the answers come from one run of one server. */
   connections(): number;
-  /** Drops the connection and makes a new one: after a command timed out, its late replies help nobody. */
+  /** Drops the connection, if there is one, and makes a new one: after a command timed out, its late replies help nobody. */
   reconnect(): void;
   /** Ends it for good. May be repeated. */
   close(): void;
@@ -116,7 +118,6 @@ function addressOptions(
     case 'unix':
       return { path: address.path };
     case 'sentinel': {
-      const password = address.sentinelPassword;
       return {
         sentinels: [...address.hosts],
         name: address.master,
@@ -127,7 +128,6 @@ function addressOptions(
         failoverDetector: false,
         sentinelRetryStrategy: retryStrategy,
         sentinelCommandTimeout: timeoutMs,
-        ...(password === undefined ? {} : { sentinelPassword: password }),
         ...(tls === undefined ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
       };
     }
@@ -136,11 +136,20 @@ function addressOptions(
   }
 }
 
+/** What to log in with now. */
+interface Login {
+  username?: string;
+  password?: string;
+  sentinelPassword?: string;
+}
+
 /** A user without a password is one that needs none (`nopass`); left out, the login would be the default user's. */
-function loginOf({ user, readPassword }: ConnectionSettings): { username?: string; password?: string } {
+function loginOf({ user, readPassword, address }: ConnectionSettings): Login {
   const password = readPassword();
-  if (user !== undefined) return { username: user, password: password ?? '' };
-  return password === undefined ? {} : { password };
+  const asUser = user === undefined ? {} : { username: user, password: password ?? '' };
+  const login = user === undefined && password !== undefined ? { password } : asUser;
+  const sentinelPassword = address.kind === 'sentinel' ? address.readSentinelPassword() : undefined;
+  return sentinelPassword === undefined ? login : { ...login, sentinelPassword };
 }
 
 function retryDelayMs(attempt: number, random: Random): number {
@@ -148,12 +157,18 @@ function retryDelayMs(attempt: number, random: Random): number {
   return Math.ceil(capMs * (0.5 + random() / 2));
 }
 
+const HANG_UPS: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+
 class IoredisConnection implements SampleRedis {
   readonly #redis: Redis;
   readonly #clock: Clock;
   #connections = 0;
   /** Why the attempts to connect fail; undefined once one did not. */
   #fault: RedisReason | undefined;
+  /** Why a connection was last lost, or never came about; undefined since a command was answered. */
+  #lastFault: RedisReason | undefined;
+  /** The connection is being given up; ioredis calls it ready until it is closed. */
+  #leaving = false;
   /** Why this connection is not on its database. ioredis goes on with database 0 then. */
   #selectFault: RedisReason | undefined;
 
@@ -162,9 +177,13 @@ class IoredisConnection implements SampleRedis {
     this.#clock = clock;
     redis.on('error', (error) => {
       if (isOfSelect(error)) this.#selectFault = redisReasonOf(error);
-      else this.#fault = redisReasonOf(error);
+      else this.#noteFault(error);
+    });
+    redis.on('close', () => {
+      this.#leaving = false;
     });
     redis.on('connect', () => {
+      this.#leaving = false;
       this.#selectFault = undefined;
     });
     redis.on('ready', () => {
@@ -177,15 +196,36 @@ class IoredisConnection implements SampleRedis {
     const pipeline = this.#redis.pipeline();
     for (const [name, ...args] of commands) pipeline.callBuffer(name, ...args);
     const replies = await pipeline.exec().catch((error: unknown) => commands.map(() => [error] as const));
-    return (replies ?? []).map(([error, reply]) => error ?? reply);
+    const answers = (replies ?? []).map(([error, reply]) => error ?? reply);
+    this.#learn(answers);
+    return answers;
+  }
+
+  /** That somebody hung up tells less than what was said before. */
+  #noteFault(error: unknown): void {
+    const reason = redisReasonOf(error);
+    const isHangUp = error instanceof Error && 'code' in error && HANG_UPS.has(error.code);
+    this.#lastFault = isHangUp ? (this.#lastFault ?? reason) : reason;
+    this.#fault = isHangUp ? this.#lastFault : reason;
+  }
+
+  /** A server with too many clients says so in the place of the first answer, and hangs up. */
+  #learn(answers: readonly unknown[]): void {
+    if (answers.some((answer) => !(answer instanceof Error))) this.#lastFault = undefined;
+    else if (answers.some((answer) => redisReasonOf(answer) === 'max_clients'))
+      this.#lastFault = 'max_clients';
   }
 
   fault(): RedisReason | undefined {
     return this.#selectFault ?? this.#fault;
   }
 
+  explain(reason: RedisReason): RedisReason {
+    return reason === 'connection' ? (this.fault() ?? this.#lastFault ?? reason) : reason;
+  }
+
   untilReady(timeoutMs: number): Promise<void> {
-    if (this.#redis.status === 'ready') return Promise.resolve();
+    if (this.#redis.status === 'ready' && !this.#leaving) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
         timer.cancel();
@@ -207,7 +247,10 @@ class IoredisConnection implements SampleRedis {
     return this.#connections;
   }
 
+  /** One in the making is left alone: ioredis would end it for good while it asks the Sentinels. */
   reconnect(): void {
+    if (this.#redis.status !== 'ready' && this.#redis.status !== 'connect') return;
+    this.#leaving = true;
     this.#redis.disconnect(true);
   }
 

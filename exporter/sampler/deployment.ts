@@ -8,7 +8,7 @@ import type { SampleStep } from './step.js';
 export interface SampledNode {
   /** Tells the nodes of a deployment apart; stays while the server has its address. */
   readonly name: string;
-  readonly redis: Pick<SampleRedis, 'fault' | 'untilReady' | 'connections' | 'reconnect'>;
+  readonly redis: Pick<SampleRedis, 'fault' | 'explain' | 'untilReady' | 'connections' | 'reconnect'>;
   /** Looks at a part of its keyspace. */
   readonly step: SampleStep;
   /** Names the data that it has now. */

@@ -89,10 +89,6 @@ async function lookAtNode(node: SampledNode, held: readonly HeldKey[]): Promise<
   } catch (error) {
     const { reason } = readFailure(error);
     if (reason === 'command_timeout' || known !== undefined) node.redis.reconnect();
-    return {
-      sights: [],
-      costUs: 0,
-      fault: reason === 'connection' ? (node.redis.fault() ?? reason) : reason,
-    };
+    return { sights: [], costUs: 0, fault: node.redis.explain(reason) };
   }
 }

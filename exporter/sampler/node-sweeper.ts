@@ -1,5 +1,4 @@
 import type { Clock } from '../../contract/clock.js';
-import type { RedisReason } from '../../contract/outcomes.js';
 import type { SampledNode } from './deployment.js';
 import { DutyBudget } from './duty-budget.js';
 import type { LockKeys } from './key-pattern.js';
@@ -96,8 +95,7 @@ export class NodeSweeper {
     this.#cursor = '0';
     this.#steady = false;
     this.part.end = { kind: 'failed', serverUs: 0, explained: false };
-    const reason: RedisReason = outcome.reason === 'connection' ? (known ?? outcome.reason) : outcome.reason;
-    return { ...outcome, reason };
+    return { ...outcome, reason: node.redis.explain(outcome.reason) };
   }
 
   #ended(outcome: Exclude<SweepOutcome, { kind: 'failed' }>): SweepOutcome {

@@ -49,7 +49,7 @@ it('Sentinels: one connection to the master, and one more to a replica where tha
   expect(one.kind === 'single' && one.swept === one.master).toBe(true);
   const argv = [url, '--sample-from=replica', '--redis-sentinel-password-file=f'];
   expect(redisServers(settings(argv), () => 'word\n')).toMatchObject({
-    swept: { kind: 'sentinel', role: 'replica', master: 'main', sentinelPassword: 'word' },
+    swept: { kind: 'sentinel', role: 'replica', master: 'main' },
     master: {
       kind: 'sentinel',
       role: 'master',

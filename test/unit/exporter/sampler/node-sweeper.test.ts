@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RedisReason } from '../../../../contract/outcomes.js';
 import { lockKeys } from '../../../../exporter/sampler/key-pattern.js';
 import { KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
 import { NodeSweeper } from '../../../../exporter/sampler/node-sweeper.js';
@@ -13,6 +14,7 @@ function cutNode() {
   const state = { connections: 1, data: 'one' as string | null | StepFailure };
   const redis = {
     fault: () => undefined,
+    explain: (reason: RedisReason) => reason,
     untilReady: async () => {},
     connections: () => state.connections,
     reconnect() {},

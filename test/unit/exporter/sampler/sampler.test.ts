@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RedisReason } from '../../../../contract/outcomes.js';
 import { singleServer } from '../../../../exporter/sampler/deployment.js';
 import { lockKeys } from '../../../../exporter/sampler/key-pattern.js';
 import { KeyspaceSource } from '../../../../exporter/sampler/keyspace-source.js';
@@ -18,6 +19,7 @@ function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: 
   const faults: unknown[] = [];
   const redis = {
     fault: () => undefined,
+    explain: (reason: RedisReason) => reason,
     untilReady: async () => {},
     onReady() {},
     connections: () => 1,
