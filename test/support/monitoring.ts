@@ -6,6 +6,7 @@ import { DEFAULT_OPTIONS } from '../../alerts/source/rule.js';
 import { scaleDurations, THRESHOLDS } from '../../alerts/source/thresholds.js';
 import { type AlertmanagerServer, startAlertmanager } from './alertmanager-server.js';
 import { type PrometheusServer, startPrometheus } from './prometheus-server.js';
+import { waitFor } from './wait-for.js';
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.js';
 
 const ALERTS = new URL('../../alerts/', import.meta.url);
@@ -20,6 +21,8 @@ export interface Monitoring {
   readonly alertmanager: AlertmanagerServer;
   readonly webhook: WebhookReceiver;
   readonly scrapeMs: number;
+  /** Resolves when Prometheus has scraped every target; it takes some seconds before it begins. */
+  watching(): Promise<unknown>;
   /** `/page firing RedisLockLost orders stock`, one line for each alert of each notification so far. */
   told(): string[];
   stop(): Promise<void>;
@@ -54,7 +57,13 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     const prometheus = await startPrometheus(scraping(options, alertmanager.target));
     ends.push(() => prometheus.stop());
     const scrapeMs = scrapeInterval(options.factor);
-    return { prometheus, alertmanager, webhook, scrapeMs, told: () => tell(webhook), stop };
+    const watching = () =>
+      waitFor(async () => (await prometheus.query('up == 1')).length === options.targets.length, {
+        what: 'every target to be scraped',
+        timeoutMs: 60_000,
+        everyMs: 100,
+      });
+    return { prometheus, alertmanager, webhook, scrapeMs, watching, told: () => tell(webhook), stop };
   } catch (error) {
     await stop();
     throw error;
