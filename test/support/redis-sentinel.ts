@@ -105,12 +105,12 @@ class SentinelSetup implements RedisSentinel {
       return now === old ? undefined : now;
     };
     const what = 'the sentinels to name a new master';
-    const master = await waitFor(named, { what, timeoutMs: 45_000 }).catch((error) => {
+    const master = await waitFor(named, { what, timeoutMs: 20_000 }).catch((error) => {
       throw new Error(`${String(error)}\n${this.#logTails()}`, { cause: error });
     });
     const admin = master.client();
     const promoted = async () => (await admin.role())[0] === 'master';
-    await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 45_000 });
+    await waitFor(promoted, { what: `server ${master.port} to be master`, timeoutMs: 10_000 });
     admin.disconnect();
     return master;
   }
@@ -141,6 +141,9 @@ class SentinelSetup implements RedisSentinel {
     // The defaults, 10 s and 2 s, are too slow to wait for. The ping period must stay: a replica whose INFO is older
     // than five of them is not promoted, and INFO comes once a second when the master is down.
     await admin.call('SENTINEL', 'DEBUG', 'INFO-PERIOD', 300, 'PUBLISH-PERIOD', 200);
+    // A sentinel that did not run for 2 s takes its clock for broken, and watches only for the next 30 s ("tilt"). On a
+    // busy machine that is no broken clock.
+    await admin.call('SENTINEL', 'DEBUG', 'TILT-TRIGGER', 600_000, 'TILT-PERIOD', 500);
   }
 
   async #launch(port: number, quorum: number): Promise<number> {
@@ -176,7 +179,7 @@ class SentinelSetup implements RedisSentinel {
       const flat = (await admin.call('SENTINEL', 'MASTER', this.masterName)) as string[];
       return Object.entries(wanted).every(([field, value]) => flat[flat.indexOf(field) + 1] === value);
     };
-    await waitFor(look, { what: 'a sentinel to know all servers and sentinels', timeoutMs: 45_000 });
+    await waitFor(look, { what: 'a sentinel to know all servers and sentinels', timeoutMs: 20_000 });
   }
 }
 
