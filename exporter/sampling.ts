@@ -111,7 +111,7 @@ function connectDeployment(
   const scripts = loadLockScripts();
   const connect = (address: ServerAddress, name: string, readOnly = false): NodeParts => {
     const redis = connectSampler({ ...login, address, readOnly, clock, random, onError });
-    return createNode(name, redis, scripts, clock);
+    return createNode(name, redis, scripts, clock, login.db);
   };
   if (servers.kind === 'cluster') {
     const { seeds, sweepReplicas } = servers;

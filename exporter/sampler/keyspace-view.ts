@@ -66,6 +66,13 @@ export class KeyspaceView {
     part.validFrom = part.sweep + 1;
   }
 
+  /** How many keys are known of a part. Walks over all. */
+  countOf(part: KeyspacePart): number {
+    let count = 0;
+    for (const sighting of this.values()) if (sighting.part === part) count += 1;
+    return count;
+  }
+
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
   see(part: KeyspacePart, keyBytes: string, seen: StepKey, time: SightingTime): boolean {
     const known = this.#sightings.get(keyBytes);
@@ -115,7 +122,7 @@ export class KeyspaceView {
   }
 
   /** All that are known; not those of a part that could not be looked at, or has other data now. */
-  *values(): IterableIterator<Sighting> {
+  *values(): IterableIterator<Sighting & { readonly part: KeyspacePart }> {
     for (const sighting of this.#sightings.values()) {
       const { end, validFrom } = sighting.part;
       const isKnown = end.kind !== 'failed' && end.kind !== 'left';

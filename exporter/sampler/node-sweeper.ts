@@ -1,4 +1,5 @@
 import type { Clock } from '../../contract/clock.js';
+import { type DataSet, isOtherData } from './data-set.js';
 import type { SampledNode } from './deployment.js';
 import { DutyBudget } from './duty-budget.js';
 import type { LockKeys } from './key-pattern.js';
@@ -29,7 +30,7 @@ export class NodeSweeper {
   #resumed = false;
   #connections = -1;
   /** What the data were at the last look at them, and the connection it was over. */
-  #data: { readonly name: string | null; readonly connection: number } | undefined;
+  #data: (DataSet & { readonly connection: number }) | undefined;
   /** Since the round before the present one began, the same run of the server answered all that it was asked. */
   #steady = false;
 
@@ -77,13 +78,12 @@ export class NodeSweeper {
   /** Other data than before: what is known of the part is no longer true, and its cursor means nothing there. */
   async #compareData(node: SampledNode): Promise<undefined> {
     const connection = node.redis.connections();
-    const name = await node.readDataSet();
+    const now = { ...(await node.readDataSet()), connection };
     const before = this.#data;
-    this.#data = { name, connection };
-    if (before === undefined) return;
-    const unknown = name === null || before.name === null;
-    if (unknown ? connection === before.connection : name === before.name) return;
-    this.#tools.view.renew(this.part);
+    this.#data = now;
+    const { view } = this.#tools;
+    if (before === undefined || !isOtherData(before, now, () => view.countOf(this.part))) return;
+    view.renew(this.part);
     this.#cursor = '0';
     this.#steady = false;
   }

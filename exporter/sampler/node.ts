@@ -8,14 +8,18 @@ import { createFallbackStep } from './fallback-step.js';
 import { createKeyLook } from './key-look.js';
 import { createScriptStep } from './script-step.js';
 
-/** Gives a connection its ways to look: by script, by plain commands where that is not allowed, at keys by name. */
+/**
+ * Gives a connection its ways to look: by script, by plain commands where that is not allowed, at keys by name.
+ * @param db number of the database that the connection is on; 0 by default
+ */
 export function createNode(
   name: string,
   redis: SampleRedis,
   scripts: Pick<LockScripts, 'sample'>,
   clock: Clock,
+  db = 0,
 ): NodeParts {
   const byScript = createScriptStep(redis, scripts, clock);
   const step = createFallbackStep(byScript, createCommandStep(redis, clock));
-  return { name, redis, step, readDataSet: dataSetReader(redis), lookAt: createKeyLook(redis, clock) };
+  return { name, redis, step, readDataSet: dataSetReader(redis, db), lookAt: createKeyLook(redis, clock) };
 }

@@ -231,6 +231,18 @@ describe('other data in the middle of a cut round', () => {
     expect([keys(), sampler.state().last?.truncated]).toEqual([['lock:new'], false]);
   });
 
+  it('FLUSHDB of another database is not: the round goes on', async () => {
+    await fill();
+    const { sampler, records, keys } = make({ limits: { maxKeys: 1500 } });
+    await sampler.tick();
+    const before = keys();
+    const other = server.client({ db: 1 });
+    await other.flushdb();
+    await sampler.tick();
+    expect(records.last.truncated).toBe(true);
+    expect(keys().filter((name) => !before.includes(name)).length).toBeGreaterThan(1000);
+  });
+
   it('is no ending that was seen', async () => {
     await fill();
     const { sampler, records } = make({ limits: { maxKeys: 900 } });

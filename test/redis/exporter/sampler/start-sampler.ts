@@ -60,7 +60,7 @@ export function connectNode(port: number, options: TestSamplerOptions = {}, name
     ...options.connection,
   });
   const scripts = loadLockScripts();
-  const node = createNode(name, redis, scripts, clock);
+  const node = createNode(name, redis, scripts, clock, options.connection?.db ?? 0);
   const { by = 'script' } = options;
   if (by === 'script') return { ...node, step: createScriptStep(redis, scripts, clock) };
   return by === 'commands' ? { ...node, step: createCommandStep(redis, clock) } : node;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RedisReason } from '../../../../contract/outcomes.js';
+import type { DataSet } from '../../../../exporter/sampler/data-set.js';
 import { lockKeys } from '../../../../exporter/sampler/key-pattern.js';
 import { KeyspaceView } from '../../../../exporter/sampler/keyspace-view.js';
 import { NodeSweeper } from '../../../../exporter/sampler/node-sweeper.js';
@@ -8,10 +9,12 @@ import { FakeClock } from '../../../support/clocks.js';
 
 const LIMITS = { deadlineMs: 10_000, maxKeys: 1 };
 
+const dataSet = (name: string | null, flushes = 0, keys = 0): DataSet => ({ name, flushes, keys });
+
 /** A node whose every step finds one more lock and cuts the sweep, and where each step began. */
 function cutNode() {
   const cursors: string[] = [];
-  const state = { connections: 1, data: 'one' as string | null | StepFailure };
+  const state = { connections: 1, data: dataSet('one') as DataSet | StepFailure };
   const redis = {
     fault: () => undefined,
     explain: (reason: RedisReason) => reason,
@@ -37,11 +40,13 @@ function cutNode() {
 }
 
 it.each([
-  ['the same data over the same connection', 'one', 1, ['0', '1']],
-  ['the same data over another connection', 'one', 2, ['0', '1']],
-  ['other data over the same connection', 'two', 1, ['0', '0']],
-  ['data that cannot be named, over the same connection', null, 1, ['0', '1']],
-  ['data that cannot be named, over another connection', null, 2, ['0', '0']],
+  ['the same data over the same connection', dataSet('one'), 1, ['0', '1']],
+  ['the same data over another connection', dataSet('one'), 2, ['0', '1']],
+  ['other data over the same connection', dataSet('two'), 1, ['0', '0']],
+  ['as many keys after FLUSHDB: it was for another database', dataSet('one', 1, 1), 1, ['0', '1']],
+  ['fewer keys after FLUSHDB', dataSet('one', 1, 0), 1, ['0', '0']],
+  ['data that cannot be named, over the same connection', dataSet(null), 1, ['0', '1']],
+  ['data that cannot be named, over another connection', dataSet(null), 2, ['0', '0']],
 ])('a cut round and then %s', async (_, data, connections, expected) => {
   const { sweep, sweeper, state, cursors, known } = cutNode();
   await sweep();

@@ -31,7 +31,7 @@ function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: 
     },
   };
   const lookAt = async () => ({ sights: [], costUs: 0 });
-  const readDataSet = async () => 'data';
+  const readDataSet = async () => ({ name: 'data', flushes: 0, keys: 0 });
   const { classify = () => 'r', ...rest } = options;
   const source = new KeyspaceSource({
     deployment: singleServer({ name: 'only', redis, step, lookAt, readDataSet }),
