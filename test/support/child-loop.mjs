@@ -14,14 +14,21 @@ function busy({ ms }) {
 /**
  * Takes commands, lines of JSON `{id, op, …}`, from standard input and hands each to the operation of that name
  * at once, without waiting for earlier ones. Answers `{event: 'reply', id, ok: true, …result}` or `{event:
- * 'reply', id, ok: false, error: {id, name, message}}`. Every child knows `busy {ms}` and `exit {code}`. Tells
- * `ready` when it listens; the end of the input is an `exit`.
+ * 'reply', id, ok: false, error: {id, name, message}}`. Every child knows `busy {ms}`, `exit {code}` and `leave`, after
+ * which it takes no more commands and ends when nothing is left to do. Tells `ready` when it listens; the end of the
+ * input is an `exit`.
  */
 export function serveCommands(operations) {
-  const all = { busy, exit: ({ code = 0 }) => process.exit(code), ...operations };
+  const exit = ({ code = 0 } = {}) => process.exit(code);
+  const leave = () => {
+    input.off('close', exit);
+    input.close();
+    process.stdin.destroy();
+  };
+  const all = { busy, exit, leave, ...operations };
   const input = createInterface({ input: process.stdin });
   input.on('line', (line) => void answer(all, JSON.parse(line)));
-  input.once('close', () => process.exit(0));
+  input.once('close', exit);
   tell('ready', { pid: process.pid });
 }
 
