@@ -134,7 +134,7 @@ function growth(): Section {
           {
             legend: 'a week before',
             expr: sumBy([], `rate(${family('acquire_total')}[$__rate_interval] offset 7d)`),
-            due: 'days',
+            due: 'weeks',
           },
         ],
       }),
@@ -155,14 +155,14 @@ function growth(): Section {
             unit: 'short',
             decimals: 0,
             expr: sumBy(BY_RESOURCE, before),
-            due: 'days',
+            due: 'weeks',
           },
           {
             title: 'Growth',
             unit: 'suffix:×',
             decimals: 2,
             expr: `${sumBy(BY_RESOURCE, now)} / (${sumBy(BY_RESOURCE, before)} > 0)`,
-            due: 'days',
+            due: 'weeks',
           },
           {
             title: 'Headroom',
@@ -292,7 +292,7 @@ function daily(name: `resource:${string}`): string {
 
 function quarter(): Section {
   const shown = { width: 12, timeFrom: '90d', noData: NO_DAILY_RULES } as const;
-  const line = (legend: string, expr: string) => [{ legend, expr, due: 'days' as const }];
+  const line = (legend: string, expr: string) => [{ legend, expr, due: 'daily' as const }];
   const peak = maxBy(BY_RESOURCE, daily('resource:redis_lock_busy:peak_hour1d'));
   const hottest = maxBy(BY_RESOURCE, daily('resource:redis_lock_hot_busy_ratio:peak_hour1d'));
   return {

@@ -4,9 +4,9 @@ import type { DashboardUid } from './links.js';
 /**
  * When a query must give data. `alive`: whenever an exporter is scraped; `load`: once clients take locks; `trouble`:
  * only when something is wrong that the demo does not show; `planned`: once a planned family exists; `minutes`: after
- * a few full minutes of load; `days`: after days of data, or with the daily recording rules.
+ * a few full minutes of load; `daily`: with the daily recording rules; `weeks`: when there is data of the week before.
  */
-export type Due = 'alive' | 'load' | 'trouble' | 'planned' | 'minutes' | 'days';
+export type Due = 'alive' | 'load' | 'trouble' | 'planned' | 'minutes' | 'daily' | 'weeks';
 
 /** One query of a panel. */
 export interface QuerySource {

@@ -1,22 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { knownFamilies } from './known-families.js';
 import { LINTS } from './lints/all.js';
-import type { Pack } from './lints/lint.js';
-import { listAlertsFolder, readAlertsFile, shippedAlerts, shippedRecordings } from './shipped.js';
-
-const read = (folder: string) =>
-  new Map(listAlertsFolder(folder).map((name) => [name, readAlertsFile(`${folder}/${name}`)]));
-
-/** What is shipped. */
-function shippedPack(): Pack {
-  return {
-    alerts: shippedAlerts(),
-    recordings: shippedRecordings(),
-    families: knownFamilies(),
-    runbooks: read('runbooks'),
-    tests: read('tests'),
-  };
-}
+import { shippedPack } from './shipped-pack.js';
 
 describe.each(LINTS.map((lint) => [lint.name, lint] as const))('lint %s', (_, lint) => {
   it('finds nothing in the shipped rules', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { parsePromql } from '../../support/promql.js';
+import type { KnownFamily } from './known-families.js';
+import { LINTS } from './lints/all.js';
+import type { Pack } from './lints/lint.js';
 import { type Mutant, partMutants, thresholdMutants } from './mutations.js';
 import { failedCases, onlyGroups, type PromtoolCase } from './promtool-batch.js';
 import { alertOfTest, listAlertsFolder, readAlertsFile, shippedAlerts } from './shipped.js';
+import { shippedPack } from './shipped-pack.js';
 
 const FIRING = 'fires, and not before its time';
 /** Cases that show what a gap or a restart does; a changed number shows elsewhere. */
@@ -18,6 +23,49 @@ describe('a change of the rules that no test would notice', () => {
     const mutants = partMutants(shippedAlerts());
     expect(mutants.length).toBeGreaterThan(250);
     expect(await survivors(mutants)).toEqual([]);
+  });
+});
+
+describe('a deletion that no lint would notice', () => {
+  const pack = shippedPack();
+  const lints = LINTS.filter(({ name }) => ['runbooks', 'seeded-words'].includes(name));
+  const unnoticed = (mutants: readonly [string, Pack][]) =>
+    mutants
+      .filter(([, mutant]) => lints.every(({ check }) => check(mutant).length === 0))
+      .map(([name]) => name);
+
+  it('is none of a runbook', () => {
+    const mutants = [...pack.runbooks.keys()].map((page): [string, Pack] => {
+      const runbooks = new Map([...pack.runbooks].filter(([name]) => name !== page));
+      return [page, { ...pack, runbooks }];
+    });
+    expect(mutants.length).toBeGreaterThan(30);
+    expect(unnoticed(mutants)).toEqual([]);
+  });
+
+  it('is none of a seeded zero that an event alert asks for, or of all of a family', () => {
+    const events = pack.alerts.filter(({ labels }) => labels.signal === 'event');
+    const selectors = events.flatMap(({ expr }) => parsePromql(expr).selectors());
+    const mutants = pack.families.flatMap((family) => {
+      const asked = selectors.filter(({ name }) => name === family.name).flatMap(({ matchers }) => matchers);
+      if (family.type !== 'counter' || !selectors.some(({ name }) => name === family.name)) return [];
+      const words = asked.filter(({ op }) => op === '=').map(({ value }) => value);
+      const seeds = [
+        ['no seeds', []],
+        ...words.map((word) => [`no ${word}`, family.seeds.filter((seed) => !seed.includes(word))]),
+      ] as [string, KnownFamily['seeds']][];
+      return family.seeds.length === 0
+        ? []
+        : seeds.map(([name, left]): [string, Pack] => [
+            `${family.name}: ${name}`,
+            {
+              ...pack,
+              families: pack.families.map((one) => (one === family ? { ...one, seeds: left } : one)),
+            },
+          ]);
+    });
+    expect(mutants.length).toBeGreaterThan(4);
+    expect(unnoticed(mutants)).toEqual([]);
   });
 });
 

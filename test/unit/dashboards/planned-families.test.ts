@@ -39,9 +39,14 @@ describe('planned families', () => {
     expect(wrong.map(({ where }) => where)).toEqual([]);
   });
 
-  it('of days ask for days or for daily rules', () => {
-    const days = queries.filter(({ due }) => due === 'days');
-    expect(days.length).toBeGreaterThan(0);
-    expect(days.filter(({ expr }) => !/offset 7d|1d\{/.test(expr)).map(({ where }) => where)).toEqual([]);
+  it('of days and weeks ask for daily rules and for the week before', () => {
+    for (const [due, asks] of [
+      ['daily', /1d\{/],
+      ['weeks', /offset 7d/],
+    ] as const) {
+      const those = queries.filter((query) => query.due === due);
+      expect(those.length).toBeGreaterThan(0);
+      expect(those.filter(({ expr }) => !asks.test(expr)).map(({ where }) => where)).toEqual([]);
+    }
   });
 });
