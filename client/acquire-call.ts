@@ -188,9 +188,12 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
 
   #contended(reply: Held, { receivedMs, epoch }: OkAnswer): void {
     const stamp = { serverUs: reply.serverUs, epoch };
-    if (this.#mode === 'try') this.#finish({ outcome: 'contended', leftMs: reply.leftMs }, stamp);
-    else if (this.#isTooLate(receivedMs)) this.#finish({ outcome: 'timeout', reason: 'deadline' }, stamp);
-    else if (receivedMs >= this.#waitEndMs) this.#finish({ outcome: 'timeout', reason: 'wait_limit' }, stamp);
+    const { leftMs } = reply;
+    if (this.#mode === 'try') this.#finish({ outcome: 'contended', leftMs }, stamp);
+    else if (this.#isTooLate(receivedMs))
+      this.#finish({ outcome: 'timeout', reason: 'deadline', leftMs }, stamp);
+    else if (receivedMs >= this.#waitEndMs)
+      this.#finish({ outcome: 'timeout', reason: 'wait_limit', leftMs }, stamp);
     else this.#pause(receivedMs);
   }
 

@@ -39,7 +39,8 @@ export class LockContendedError extends AcquireError {
   readonly leftMs: number | null;
 
   constructor(label: LockLabel, failure: AcquireFailure & { outcome: 'contended' }) {
-    super('acquire_contended', 'Another holds the lock', label, failure);
+    const lasts = failure.leftMs === null ? NO_EXPIRY : '';
+    super('acquire_contended', `Another holds the lock${lasts}`, label, failure);
     this.leftMs = failure.leftMs;
   }
 }
@@ -48,9 +49,16 @@ export class LockContendedError extends AcquireError {
 export class AcquireTimeoutError extends AcquireError {
   override readonly name = 'AcquireTimeoutError';
   declare readonly reason: TimeoutReason;
+  /**
+   * What was left of the other's lease at the last look; null when its key has no expiry, and waiting is in vain until
+   * somebody deletes it. Undefined when no other was seen.
+   */
+  readonly leftMs: number | null | undefined;
 
   constructor(label: LockLabel, failure: AcquireFailure & { outcome: 'timeout' }) {
-    super('acquire_timeout', TIMEOUT_DETAILS[failure.reason], label, failure);
+    const lasts = failure.leftMs === null ? NO_EXPIRY : '';
+    super('acquire_timeout', `${TIMEOUT_DETAILS[failure.reason]}${lasts}`, label, failure);
+    this.leftMs = failure.leftMs;
   }
 }
 
@@ -143,6 +151,8 @@ export function acquireError(label: LockLabel, failure: AcquireFailure): Acquire
 function causeOf(failure: AcquireFailure): { cause?: unknown } {
   return 'cause' in failure && failure.cause !== undefined ? { cause: failure.cause } : {};
 }
+
+const NO_EXPIRY = ': its key has no expiry, so it stays until somebody deletes it';
 
 const TIMEOUT_DETAILS: Readonly<Record<TimeoutReason, string>> = {
   wait_limit: 'The lock did not become free within waitMs',

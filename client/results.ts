@@ -5,7 +5,8 @@ import type { Lease } from './lease.js';
 export type AcquireFailure =
   /** Another holds it; `leftMs` of its lease are left, null when its key has no expiry. */
   | { readonly outcome: 'contended'; readonly leftMs: number | null }
-  | { readonly outcome: 'timeout'; readonly reason: TimeoutReason }
+  /** `leftMs` as for `contended`, when another was seen to hold it at the last look. */
+  | { readonly outcome: 'timeout'; readonly reason: TimeoutReason; readonly leftMs?: number | null }
   | { readonly outcome: 'aborted'; readonly reason: AbortReason; readonly cause?: unknown }
   /** Redis did not grant it, for certain. */
   | { readonly outcome: 'error'; readonly reason: RedisReason; readonly cause?: unknown }

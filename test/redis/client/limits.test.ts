@@ -196,3 +196,17 @@ test('SCRIPT FLUSH under a held lock is not noticed', async () => {
   expect(await lease.release()).toEqual({ outcome: 'released' });
   expect(log.story).toEqual(['acquire acquired', 'renew renewed', 'release released']);
 });
+
+// redis-cli and some libraries leave such keys
+test('waiting for a key without expiry says that waiting is in vain', async () => {
+  const { client } = realClient(server);
+  await admin.set('lock:a', 'somebody');
+  const options = { leaseMs: 1000, waitMs: 20 };
+  const refused = await client.acquire('lock:a', options).catch((error: Error) => error);
+  expect(refused).toMatchObject({ reason: 'wait_limit', leftMs: null });
+  expect(String(refused)).toContain('its key has no expiry');
+  await admin.pexpire('lock:a', 60_000);
+  const later = await client.acquire('lock:a', options).catch((error: Error) => error);
+  expect(later).toMatchObject({ reason: 'wait_limit', leftMs: expect.any(Number) });
+  expect(String(later)).not.toContain('expiry');
+});
