@@ -16,6 +16,8 @@ const INCREASE = 'increase(redis_lock_lost_total[5s]) > 0';
 /** One exporter as Prometheus sees it; `restart` replaces the process behind the address. */
 class Target {
   metrics: Metrics;
+  /** Whether it answers scrapes. */
+  away = false;
   readonly #holdMs: number;
   readonly #server: Server;
 
@@ -23,6 +25,10 @@ class Target {
     this.#holdMs = holdMs;
     this.metrics = this.#make();
     this.#server = createServer(async (_, response) => {
+      if (this.away) {
+        response.writeHead(503).end();
+        return;
+      }
       response.setHeader('content-type', this.metrics.contentType);
       for await (const piece of this.metrics.render()) response.write(piece);
       response.end();
@@ -58,7 +64,7 @@ afterEach(async () => {
   targets = [];
 });
 
-it('a real Prometheus sees the first loss of a fresh resource, once, and again after a restart; without the hold it sees none', async () => {
+it('a real Prometheus sees the first loss of a fresh resource, once, and again after a restart, and none when the target only returns; without the hold it sees none', async () => {
   const held = new Target(HOLD_MS);
   const bare = new Target(0);
   targets = [held, bare];
@@ -97,13 +103,22 @@ it('a real Prometheus sees the first loss of a fresh resource, once, and again a
   for (const target of targets) target.restart();
   await loseAndSee();
   expect(await countRises(server)).toBe(2);
-}, 60_000);
+
+  // Away for longer than the window, and back with the counter as it was.
+  for (const target of targets) target.away = true;
+  const samples = async () =>
+    (await server.query('count_over_time(redis_lock_lost_total{job="held"}[5s])'))[0];
+  await waitFor(async () => (await samples()) === undefined, { what: 'the absence', timeoutMs: 20_000 });
+  for (const target of targets) target.away = false;
+  await waitFor(async () => ((await samples())?.value ?? 0) >= 4, { what: 'the return', timeoutMs: 20_000 });
+  expect(await countRises(server)).toBe(2);
+}, 90_000);
 
 /** How often the expression became true in the whole life of the server, looked at each half second. */
 async function countRises(server: PrometheusServer): Promise<number> {
   const endS = Date.now() / 1000;
   const query = encodeURIComponent('sum(increase(redis_lock_lost_total[5s])) > bool 0');
-  const range = `start=${(endS - 60).toFixed(3)}&end=${endS.toFixed(3)}&step=0.5`;
+  const range = `start=${(endS - 90).toFixed(3)}&end=${endS.toFixed(3)}&step=0.5`;
   const { body } = await server.get(`/api/v1/query_range?query=${query}&${range}`);
   const { data } = JSON.parse(body) as { data: { result: { values: [number, string][] }[] } };
   const values = data.result[0]?.values.map(([, value]) => value) ?? [];
