@@ -22,7 +22,9 @@ const lint: Lint = (dashboard) =>
 
 const LOST = 'redis_lock_lost_total{job=~"$job"}';
 
-describeLint('counters are only seen through rate or increase', lint, [
+// D4: prometheus/prometheus#12967, #7074; prometheus/client_js#364; OutlineFoundation/outline-server#893: a rate over a
+// sum makes a false spike when one pod restarts.
+describeLint('counters are only seen through rate or increase (D4)', lint, [
   { what: 'a bare counter', dashboard: graphOf(`sum(${LOST})`), fault: 'outside of rate' },
   {
     what: 'a bare bucket',

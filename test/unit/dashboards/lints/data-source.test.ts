@@ -26,7 +26,9 @@ const lint: Lint = (dashboard) => {
   return [...wrong, ...placeholder];
 };
 
-describeLint('everything asks the chosen data source', lint, [
+// D5: blinklabs-io/dingo#3737; grafana/grafana#10786, #11018; natrontech/pbs-exporter#75; agglayer/agglayer#1674:
+// dashboards bound to one data source id or to an import-only placeholder.
+describeLint('everything asks the chosen data source (D5)', lint, [
   {
     what: 'a uid',
     dashboard: panelWith({ datasource: { type: 'prometheus', uid: 'P1809F7CD0C75ACF3' } }),

@@ -31,7 +31,8 @@ function isSafe(divisor: string): boolean {
   return outer?.op === '-' && outer.left === '1' && /^clamp_max\(.*, 0\.\d+\)$/s.test(outer.right);
 }
 
-describeLint('no traffic is never NaN', lint, [
+// D2: prometheus/prometheus#597; slok/sloth#133; etcd-io/etcd#10629; nuwa-protocol/x402-exec#69: 0/0 with no traffic.
+describeLint('no traffic is never NaN (D2)', lint, [
   { what: 'a bare divisor', dashboard: graphOf('sum(rate(a[5m])) / sum(rate(b[5m]))'), fault: 'may be 0' },
   { what: 'a divisor of at least 0', dashboard: graphOf('a / (b >= 0)'), fault: 'may be 0' },
   { what: 'an amplification without a cap', dashboard: graphOf('1 / (1 - a)'), fault: 'may be 0' },

@@ -44,7 +44,8 @@ function isTop({ series, floor }: Quantile): boolean {
 
 const P99 = 'histogram_quantile(0.99, sum by (le) (rate(redis_lock_hold_seconds_bucket[$__rate_interval])))';
 
-describeLint('a saturated quantile is marked', lint, [
+// D3: prometheus/prometheus#13020, #12740; scylladb/scylladb#20255: a quantile saturates at the top finite bucket.
+describeLint('a saturated quantile is marked (D3)', lint, [
   { what: 'no mark', dashboard: graphOf(`${P99} >= 0`), fault: 'is not marked' },
   {
     what: 'a mark at another bucket',

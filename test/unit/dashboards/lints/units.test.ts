@@ -67,7 +67,8 @@ function fits(measured: Measure, unit: string): boolean {
 const HOLD =
   'histogram_quantile(0.99, sum by (le) (rate(redis_lock_hold_seconds_bucket[$__rate_interval]))) >= 0';
 
-describeLint('the unit is that of the data', lint, [
+// D8: fluxcd/flagger#1161; grafana/loki#22155, #13260; rustyrazorblade/easy-db-lab#908: milliseconds shown as seconds.
+describeLint('the unit is that of the data (D8)', lint, [
   { what: 'seconds as milliseconds', dashboard: graphOf(HOLD, 'ms'), fault: 'ms does not fit' },
   { what: 'seconds as a ratio', dashboard: graphOf(HOLD, 'percentunit'), fault: 'percentunit does not fit' },
   {
