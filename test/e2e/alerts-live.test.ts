@@ -1,11 +1,13 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectSoundTexts } from '../support/alert-texts.js';
 import type { NodeChild } from '../support/holder-process.js';
+import { httpGet } from '../support/http.js';
 import { type LockSite, startLockSite } from '../support/lock-site.js';
 import { type Monitoring, startMonitoring } from '../support/monitoring.js';
-import { shippedDashboards } from '../support/panel-queries.js';
+import { listQueries } from '../support/panel-queries.js';
+import { runQuery } from '../support/panel-runner.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { makeTempDir } from '../support/temp-dir.js';
@@ -16,7 +18,8 @@ import type { NotifiedAlert } from '../support/webhook-receiver.js';
 const FACTOR = 30;
 const HOLD = `${60 / FACTOR}s`;
 const LABELS = { cluster: 'lab', namespace: 'shop' };
-const RUNBOOKS = fileURLToPath(new URL('../../alerts/runbooks/', import.meta.url));
+/** Panels that the live test of the dashboards is too short for. */
+const SLOW = ['minutes', 'daily', 'weeks'];
 /** Long after anything of this proof is due. */
 const LATE = { timeoutMs: 60_000, everyMs: 100 };
 /** Eight resources, three locks each. */
@@ -51,7 +54,7 @@ describe('the shipped alerts, thirty times as fast', () => {
     const alerts = monitoring.webhook.notifications.flatMap((one) => one.alerts);
     const alert = alerts[told().indexOf(line)];
     if (alert === undefined) throw new Error(`no alert for ${line}`);
-    checkTexts(alert);
+    expectSoundTexts(alert);
     return alert;
   };
   /** Waits until Alertmanager holds this alert back because of another. */
@@ -107,6 +110,7 @@ describe('the shipped alerts, thirty times as fast', () => {
     const targets = Object.values(site).map(({ target }) => target);
     monitoring = await startMonitoring({ targets, labels: LABELS, factor: FACTOR, hour: 2 });
     ends.push(() => monitoring.stop());
+    await monitoring.watching();
 
     // Their exporter is there, but they do not get to it.
     proxy = await startTcpProxy({
@@ -117,11 +121,11 @@ describe('the shipped alerts, thirty times as fast', () => {
     ends.push(() => proxy.stop());
     const out = `http://127.0.0.1:${proxy.port}`;
     blindClients = await Promise.all([site.blind.holder(out), site.blind.holder(out)]);
-    const work = { leaseMs: 20_000, waitMs: 20_000, pauseMs: 700, restMs: 100 };
+    const work = { leaseMs: 20_000, pauseMs: 700, restMs: 100 };
     due.add('/ticket firing RedisLockEventsMissing blind');
-    for (const client of blindClients) {
-      client.send({ op: 'traffic', key: 'blind:cart:', ...work });
-      client.send({ op: 'traffic', key: 'quiet:legacy:', ...work });
+    for (const [n, client] of blindClients.entries()) {
+      client.send({ op: 'traffic', key: `blind:cart:${n}`, ...work });
+      client.send({ op: 'traffic', key: `quiet:legacy:${n}`, ...work });
     }
   });
 
@@ -135,7 +139,7 @@ describe('the shipped alerts, thirty times as fast', () => {
     await next.ask({ op: 'cycles', key: 'lock:stock:', count: 1, leaseMs: 20_000 });
     await seen('redis_lock_acquire_total{resource="stock"} > 0');
 
-    const { hold } = await late.ask({ op: 'acquire', key, leaseMs: 1500 });
+    const { hold, fence } = await late.ask({ op: 'acquire', key, leaseMs: 1500 });
     await late.process.pause();
     const granted = await next.ask({ op: 'acquire', key, leaseMs: 20_000, waitMs: 20_000 }, 30_000);
     expect(granted).toMatchObject({ ok: true });
@@ -162,6 +166,16 @@ describe('the shipped alerts, thirty times as fast', () => {
       dashboard_url:
         'https://grafana.example.com/d/redis-lock-resource?var-cluster=lab&var-namespace=shop&var-job=redis-lock&var-store=orders&var-resource=stock',
     });
+    // The first step of the page's runbook: which two, and when.
+    const { body } = await httpGet(`${site.orders.exporter.localUrl}/api/v1/findings`);
+    expect((JSON.parse(body) as { findings: object[] }).findings).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'overlap', resource: 'stock' },
+        holder: expect.objectContaining({ fence, app: 'holder', instance: expect.any(String) }),
+        other: expect.objectContaining({ fence: granted.fence, app: 'holder' }),
+        ...{ suspectFromUs: expect.any(Number), suspectUntilUs: expect.any(Number) },
+      }),
+    );
     await mutes(/Overlap$/, 'RedisLockLost', 'stock');
     await mutes(/Overlap$/, 'RedisLockReleaseNotOwned', 'stock');
   }, 90_000);
@@ -253,6 +267,29 @@ describe('the shipped alerts, thirty times as fast', () => {
     await tells('/ticket resolved RedisLockExporterDown quiet');
   }, 90_000);
 
+  it('what dashboards show after minutes, days and weeks, or in trouble, has data: hot locks, daily figures, growth, marks', async () => {
+    // A week that is a quarter of a minute long; the daily rules take two seconds for an hour.
+    const slow = listQueries()
+      .filter(({ due: when, kind }) => SLOW.includes(when) || (kind === 'annotation' && when === 'trouble'))
+      .map((query) => ({ ...query, expr: query.expr.replaceAll('7d', '15s') }));
+    for (const when of SLOW) expect(slow.map(({ due }) => due)).toContain(when);
+    let waiting = slow;
+    await waitFor(
+      async () => {
+        const answers = await Promise.all(waiting.map((query) => runQuery(monitoring.prometheus, query)));
+        expect(answers.filter(({ error }) => error !== '')).toEqual([]);
+        waiting = waiting.filter((_, n) => !answers[n]?.values.some((value) => value >= 0));
+        return (
+          waiting.length === 0 || Promise.reject(new Error(`no data: ${waiting.map(({ where }) => where)}`))
+        );
+      },
+      { what: 'every query to give data', timeoutMs: 90_000, everyMs: 1000 },
+    );
+    expect(
+      await monitoring.prometheus.query('resource:redis_lock_acquire:increase1d{resource="pay"} > 0'),
+    ).toHaveLength(1);
+  }, 120_000);
+
   it('when all is over nothing comes up as news, every rule was evaluated, nobody complained', async () => {
     let left: unknown[] = [];
     await waitFor(
@@ -269,35 +306,8 @@ describe('the shipped alerts, thirty times as fast', () => {
       ...LATE,
     });
     expect(told().sort()).toEqual([...due].sort());
-    expect(await unhealthyRules(monitoring)).toEqual([]);
+    expect(await monitoring.unhealthyRules()).toEqual([]);
     expect(monitoring.prometheus.complaints()).toEqual([]);
     expect(monitoring.alertmanager.complaints()).toEqual([]);
   }, 180_000);
 });
-
-/** No annotation has a rest of its template in it, and every link leads somewhere that knows its variables. */
-function checkTexts({ labels, annotations }: NotifiedAlert): void {
-  for (const text of Object.values(annotations))
-    expect(text).not.toMatch(/\{\{|\}\}|NaN|Inf|<no value>|<error|%!/);
-  expect(existsSync(join(RUNBOOKS, `${labels.alertname}.md`))).toBe(true);
-  expect(annotations.runbook_url).toBe(`https://runbooks.example.com/redis-lock/${labels.alertname}.md`);
-  const link = new URL(annotations.dashboard_url ?? '');
-  const dashboard = shippedDashboards().find(({ uid }) => link.pathname === `/d/${uid}`);
-  const variables = dashboard?.templating.list.map(({ name }) => name) ?? [];
-  for (const [name, value] of link.searchParams) {
-    expect(variables, name).toContain(name.replace('var-', ''));
-    expect(value, name).toBe(labels[name.replace('var-', '')]);
-  }
-}
-
-/** Rules that failed, or never ran. */
-async function unhealthyRules({ prometheus }: Monitoring): Promise<string[]> {
-  const { data } = JSON.parse((await prometheus.get('/api/v1/rules')).body) as {
-    data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
-  };
-  const rules = data.groups.flatMap((group) => group.rules);
-  expect(rules.length).toBeGreaterThan(70);
-  return rules
-    .filter(({ health, lastError = '' }) => health !== 'ok' || lastError !== '')
-    .map(({ name, health, lastError }) => `${name}: ${health} ${lastError}`);
-}

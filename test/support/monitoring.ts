@@ -25,6 +25,8 @@ export interface Monitoring {
   watching(): Promise<unknown>;
   /** `/page firing RedisLockLost orders stock`, one line for each alert of each notification so far. */
   told(): string[];
+  /** Rules that failed or never ran, and why. @throws Error when there are none at all */
+  unhealthyRules(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -63,7 +65,11 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
         timeoutMs: 60_000,
         everyMs: 100,
       });
-    return { prometheus, alertmanager, webhook, scrapeMs, watching, told: () => tell(webhook), stop };
+    return {
+      ...{ prometheus, alertmanager, webhook, scrapeMs, watching, stop },
+      told: () => tell(webhook),
+      unhealthyRules: () => unhealthyRules(prometheus),
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -105,6 +111,19 @@ function tell({ notifications }: WebhookReceiver): string[] {
       return [path, status, alertname, store, resource].filter(Boolean).join(' ');
     }),
   );
+}
+
+interface RulesAnswer {
+  data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
+}
+
+async function unhealthyRules(prometheus: PrometheusServer): Promise<string[]> {
+  const { data } = JSON.parse((await prometheus.get('/api/v1/rules')).body) as RulesAnswer;
+  const rules = data.groups.flatMap((group) => group.rules);
+  if (rules.length === 0) throw new Error('Prometheus has no rules');
+  return rules
+    .filter(({ health, lastError = '' }) => health !== 'ok' || lastError !== '')
+    .map(({ name, health, lastError }) => `${name}: ${health} ${lastError}`);
 }
 
 function scrapeInterval(factor: number): number {
