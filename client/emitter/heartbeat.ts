@@ -2,9 +2,16 @@ import { BEATS_PER_LEASE, MIN_HEARTBEAT_MS } from '../../contract/batch.js';
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { EmitterSource } from './emitter.js';
 
+/**
+ * Longest time between two heartbeats. The contract would let long leases be quiet for longer, but that a holder still
+ * believes in a lock which Redis has lost is only known by its next heartbeat: no later than the next look at held keys.
+ */
+export const MAX_HEARTBEAT_MS = 5000;
+
 /** Time between two batches while leases of `shortestLeaseMs` and longer are held. */
 export function heartbeatMs(shortestLeaseMs: number | undefined): number {
-  return Math.max(MIN_HEARTBEAT_MS, (shortestLeaseMs ?? 0) / BEATS_PER_LEASE);
+  const fifthMs = (shortestLeaseMs ?? 0) / BEATS_PER_LEASE;
+  return Math.min(MAX_HEARTBEAT_MS, Math.max(MIN_HEARTBEAT_MS, fifthMs));
 }
 
 /**

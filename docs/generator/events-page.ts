@@ -80,7 +80,7 @@ function protocol(): string {
     `At most ${MAX_BATCH_EVENTS} events and ${MAX_BATCH_HOLDS} holds in a batch, and ${MAX_BODY_BYTES} bytes after inflation.`,
     `One batch is under way at a time. Number batches from 1 in ${code('seq')}; a resend has the same number and the same bytes. The exporter counts each (${code('producer')}, ${code('seq')}) once and repeats its first answer.`,
     `A bad event costs only itself: it is listed in ${code('rejected')}, the others count. Unknown fields are ignored. An unknown kind, outcome or reason is rejected, so upgrade the exporter first.`,
-    `While anything is held, send a batch (empty, if need be) at least every ${MIN_HEARTBEAT_MS} ms or ${BEATS_PER_LEASE} times in the shortest lease, whichever is longer.`,
+    `While anything is held, send a batch (empty, if need be) at least every ${MIN_HEARTBEAT_MS} ms or ${BEATS_PER_LEASE} times in the shortest lease, whichever is longer. Every 5 s at the latest is better: that a holder still believes in a lock which Redis has lost is only known by its next batch.`,
     `When ${code('epoch')} in the answer is another than before, the exporter was restarted and knows nothing: send the full set of ${code('holds')} with the next batch. Do the same with the first batch and after events were dropped.`,
     `Never wait for the exporter in the way of a lock. What cannot be kept is dropped and counted in ${code('dropped')}; the counts only grow.`,
     `When the process ends in order, mark the last batch with ${code('closing')}.`,

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockId } from '../../contract/lock-id.js';
+import { fenceKey } from '../../lua/fence-key.js';
 import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
 import { type NodeChild, spawnNode } from '../support/holder-process.js';
 import { httpGet, httpPost } from '../support/http.js';
+import { type RedisSentinel, startSentinel } from '../support/redis-sentinel.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
 import { signalProcess } from '../support/signal-process.js';
 import { waitFor } from '../support/wait-for.js';
@@ -56,7 +58,12 @@ describe('what the ledger tells of real processes', () => {
     });
     signalProcess(a.pid, 'SIGSTOP');
     const second = await b.ask({ op: 'acquire', key, waitMs: 5000, leaseMs: 20_000 });
+    const store = 'accounts:1';
+    const written = await b.ask({ op: 'write', hold: second.hold, key: store, value: 'by b' });
     signalProcess(a.pid, 'SIGCONT');
+    const late = await a.ask({ op: 'write', hold: first.hold, key: store, value: 'by a, too late' });
+    expect([written.outcome, late.outcome]).toEqual(['accepted', 'rejected']);
+    expect(await redis.client().hget(store, 'value')).toBe('by b');
     await a.ask({ op: 'release', hold: first.hold });
     await b.ask({ op: 'release', hold: second.hold });
     const overlap = await waitFor(
@@ -75,9 +82,12 @@ describe('what the ledger tells of real processes', () => {
     expect(overlap.lengthMs).toBeCloseTo(((suspectUntilUs ?? 0) - (suspectFromUs ?? 0)) / 1000, 3);
     expect(await value('overlaps_total', 'paused')).toBe(1);
     const { body } = await httpPost(`${exporter.localUrl}/api/v1/timeline`, { key });
-    const { entries } = JSON.parse(body) as { entries: { kind: string; fence?: number }[] };
+    const { entries } = JSON.parse(body) as { entries: { kind: string; fence?: number; outcome?: string }[] };
     const grants = entries.filter(({ kind }) => kind === 'acquire').map(({ fence }) => fence);
     expect(grants).toEqual([first.fence, second.fence]);
+    const refused = entries.filter(({ kind, outcome }) => kind === 'fence' && outcome === 'rejected');
+    expect(refused).toMatchObject([{ fence: first.fence }]);
+    expect(await value('fence_rejections_total', 'paused')).toBe(1);
     await Promise.all([a.process.stop(), b.process.stop()]);
   });
 
@@ -102,3 +112,76 @@ describe('what the ledger tells of real processes', () => {
     await b.process.stop();
   });
 });
+
+/** Time for a Sentinel failover, a look at the held keys and the heartbeat that confirms it, on a busy machine. */
+const GHOST_MS = 60_000;
+
+describe('what the ledger tells of a failover', () => {
+  it('a replica without the key is promoted, and another is granted there: a ghost first, then one overlap', async () => {
+    const setup = await startSentinel();
+    const sentinel = setup.sentinels[0];
+    const url = `redis+sentinel://127.0.0.1:${sentinel?.port}/${setup.masterName}`;
+    const exporter = await startExporterProcess(['--redis-url', url, '--first-increment-hold', '0s']);
+    const children: NodeChild[] = [];
+    try {
+      const key = 'lock:moved:1';
+      const env = { HOLDER_SENTINEL_PORT: String(sentinel?.port), HOLDER_INGEST_URL: exporter.localUrl };
+      const [a, b] = await Promise.all([spawnNode(HOLDER, { env }), spawnNode(HOLDER, { env })]);
+      children.push(a, b);
+      await Promise.all([a.next('ready'), b.next('ready')]);
+      const findings = async () => {
+        const { body } = await httpGet(`${exporter.localUrl}/api/v1/findings`);
+        return (JSON.parse(body) as Findings).findings.filter(({ resource }) => resource === 'moved');
+      };
+      const first = await a.ask({ op: 'acquire', key, leaseMs: 120_000 });
+      await loseOnReplica(setup, key);
+      await setup.failover();
+      await waitFor(async () => (await findings()).some(({ kind }) => kind === 'ghost_holder'), {
+        what: 'the ghost holder to be found',
+        timeoutMs: GHOST_MS,
+        everyMs: 100,
+      });
+      expect(await findings()).toMatchObject([{ kind: 'ghost_holder', holder: { fence: first.fence } }]);
+      // Redis does not hold it, the client believes in it: it is told before its holder knows.
+      expect(await a.ask({ op: 'state', hold: first.hold })).toMatchObject({ valid: true });
+      const lost = { resource: 'moved', detected_by: 'sample' };
+      expect(await exporter.value('redis_lock_lost_total', lost)).toBe(1);
+
+      const second = await b.ask({ op: 'acquire', key, waitMs: 10_000, leaseMs: 60_000 }, 20_000);
+      await a.ask({ op: 'release', hold: first.hold });
+      const overlap = await waitFor(async () => (await findings()).find(({ kind }) => kind === 'overlap'), {
+        what: 'the overlap',
+        timeoutMs: 20_000,
+      });
+      // Grant and settling are both told in the new server's time, so nothing about them is approximate.
+      expect(overlap).toMatchObject({
+        approximate: false,
+        holder: { fence: first.fence },
+        other: { fence: second.fence },
+      });
+      await b.ask({ op: 'release', hold: second.hold });
+      expect((await findings()).map(({ kind }) => kind).sort()).toEqual(['ghost_holder', 'overlap']);
+      for (const [family, count] of [
+        ['overlaps_total', 1],
+        ['ghost_holders_total', 1],
+        ['lost_total', 1],
+      ] as const)
+        expect(await exporter.value(`redis_lock_${family}`, { resource: 'moved' }), family).toBe(count);
+    } finally {
+      await Promise.all(children.map((child) => child.process.stop()));
+      await exporter.process.stop();
+      await setup.stop();
+    }
+  }, 180_000);
+});
+
+/** The replica never got the key: as when its master dies before it has sent it on. */
+async function loseOnReplica(setup: RedisSentinel, key: string): Promise<void> {
+  const replica = setup.servers[1]?.client();
+  if (replica === undefined) throw new Error('a set-up has a replica');
+  await waitFor(async () => (await replica.exists(key)) === 1, { what: 'the key to reach the replica' });
+  await replica.config('SET', 'replica-read-only', 'no');
+  await replica.del(key, String(fenceKey(key)));
+  await replica.config('SET', 'replica-read-only', 'yes');
+  replica.disconnect();
+}

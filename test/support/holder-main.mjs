@@ -1,12 +1,18 @@
 // A process that takes locks through the built client and can be killed, paused or kept busy at any moment.
-// Environment: HOLDER_REDIS_URL, HOLDER_STORE, HOLDER_INGEST_URL and HOLDER_REQUEST_TIMEOUT_MS (both optional).
+// Environment: HOLDER_REDIS_URL, or HOLDER_SENTINEL_PORT of a Sentinel on this machine; HOLDER_STORE, HOLDER_INGEST_URL
+// and HOLDER_REQUEST_TIMEOUT_MS (all optional).
 // Commands: see the operations below.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpEmitter, createLockConnection, LockClient } from 'redis-lock-exporter/client';
 import { serveCommands, tell } from './child-loop.mjs';
 
-const { HOLDER_REDIS_URL, HOLDER_STORE = 'default', HOLDER_INGEST_URL } = process.env;
-const redis = createLockConnection({ url: HOLDER_REDIS_URL });
+const { HOLDER_REDIS_URL, HOLDER_SENTINEL_PORT, HOLDER_STORE = 'default', HOLDER_INGEST_URL } = process.env;
+const sentinels = [{ host: '127.0.0.1', port: Number(HOLDER_SENTINEL_PORT) }];
+const redis = createLockConnection(HOLDER_SENTINEL_PORT ? { sentinels } : { url: HOLDER_REDIS_URL });
+/** A fenced store: takes a write unless it has seen a later fence. Answers the highest fence it had seen. */
+const FENCED_WRITE = `local seen = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
+if tonumber(ARGV[1]) >= seen then redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'value', ARGV[2]) end
+return string.format('%.0f', seen)`;
 const requestTimeoutMs = Number(process.env.HOLDER_REQUEST_TIMEOUT_MS ?? 5000);
 const emitter = HOLDER_INGEST_URL
   ? createHttpEmitter({ url: HOLDER_INGEST_URL, app: 'holder', requestTimeoutMs })
@@ -92,6 +98,14 @@ serveCommands({
   async close() {
     await client.close();
     redis.disconnect();
+  },
+  /** Writes to a fenced store under a lease that may be lost, and reports what the store said. */
+  async write({ hold, key, value }) {
+    const lease = leaseOf(hold);
+    const seen = Number(await redis.eval(FENCED_WRITE, 1, key, String(lease.fence), value));
+    const outcome = lease.fence >= seen ? 'accepted' : 'rejected';
+    lease.reportFence(outcome, seen);
+    return { outcome };
   },
   async release({ hold }) {
     return { result: await leaseOf(hold).release() };
