@@ -126,7 +126,8 @@ function connectDeployment(
 
 /** What to do, where the reason alone does not tell it. */
 const HINTS: Readonly<Partial<Record<NonNullable<SamplerState['reason']>, string>>> = {
-  no_auth: 'hand the right password over with --redis-password-file, and its user with --redis-user',
+  no_auth:
+    'hand the right password over with --redis-password-file, its user with --redis-user, and what Sentinels want with --redis-sentinel-password-file',
   no_permission: 'give the user the commands of docs/operations.md',
 };
 
