@@ -60,17 +60,14 @@ export function digest(prefix: string, index: number): string {
   return `${prefix}${index.toString(16).padStart(16 - prefix.length, '0')}`;
 }
 
-/** The two events of one uncontended hold, as the client tells them. */
-export function holdEvents(index: number, resources: number, serverId = 'bench'): LockEvent[] {
-  const resource = `resource-${index % resources}`;
-  const who = {
-    atMs: BEGAN_MS,
-    resource,
-    lock: digest('a', index % 5000),
-    owner: digest('b', index),
-    serverId,
-  };
-  const fence = BEGAN_MS * 1000 + index;
+/**
+ * The two events of one uncontended hold, as the client tells them: `hold` is a number of its own for each, from which owner,
+ * fence and Redis's clock follow, so that no two holds are alike; `lock` says which lock it is of.
+ */
+export function holdEvents(hold: number, lock: number, resources: number): LockEvent[] {
+  const resource = `resource-${lock % resources}`;
+  const fence = BEGAN_MS * 1000 + hold * 50;
+  const who = { atMs: BEGAN_MS, resource, lock: digest('a', lock), owner: digest('b', hold) };
   return [
     {
       ...who,
@@ -83,7 +80,7 @@ export function holdEvents(index: number, resources: number, serverId = 'bench')
       watchdog: false,
       fence,
       serverUs: fence,
-      keyBase64: Buffer.from(`lock:${resource}:${index % 5000}`).toString('base64'),
+      keyBase64: Buffer.from(`lock:${resource}:${lock}`).toString('base64'),
     },
     {
       ...who,
@@ -96,8 +93,8 @@ export function holdEvents(index: number, resources: number, serverId = 'bench')
       lost: false,
       loopDelayMs: 1.5,
       fence,
-      serverUs: fence + 12_500,
-      settledUs: fence + 12_400,
+      serverUs: fence + 40,
+      settledUs: fence + 30,
     },
   ];
 }

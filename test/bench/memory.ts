@@ -1,8 +1,9 @@
-import type { Hold } from '../../contract/batch.js';
+import { DEFAULT_STORE, type Hold } from '../../contract/batch.js';
+import { lockId, ownerDigest } from '../../contract/lock-id.js';
 import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
 import { waitFor } from '../support/wait-for.js';
-import { digest, Poster } from './load.js';
+import { Poster } from './load.js';
 import type { RoundPlan } from './rounds.js';
 import { judgeValue, type ValueResult } from './value-result.js';
 
@@ -28,7 +29,11 @@ const CASES: readonly Case[] = [
   { name: 'sampled only', reported: false, sampled: true, bar: null },
 ];
 
-/** Resident memory with 100,000 locks held by reporting clients, and as many keys in Redis. One look a second. */
+/**
+ * Resident memory with 100,000 locks held by reporting clients, and as many keys in Redis, with the ids and owners that belong
+ * to them: an id that is not the key's is refused before anything is kept of it. Each client reports its holds once, as
+ * the contract says, and then that it is alive.
+ */
 export async function runMemoryBench(plan: Omit<RoundPlan, 'callers'>): Promise<ValueResult[]> {
   const redis = await startRedis();
   try {
@@ -54,13 +59,12 @@ async function measure(
     { length: reported ? PRODUCERS : 0 },
     (_, index) => new Poster(exporter.localUrl, `${index}`),
   );
-  const beats = posters.map((poster, index) =>
-    poster.template([], { holds: holdsOf(index), serverId: 'bench' }),
-  );
-  const beat = () => Promise.all(posters.map((poster, index) => poster.post(beats[index] ?? ['', ''])));
+  const report = () =>
+    eachOf(posters, (poster, index) => poster.post(poster.template([], { holds: holdsOf(index) })));
+  const beat = () => eachOf(posters, (poster) => poster.post(poster.template([])));
   try {
     const emptyMb = await rssMb(exporter);
-    await beat();
+    await report();
     if (sampled) await untilSampled(exporter);
     const figures = [];
     for (let round = 0; round < rounds; round += 1) {
@@ -77,6 +81,10 @@ async function measure(
   }
 }
 
+function eachOf(posters: readonly Poster[], post: (poster: Poster, index: number) => Promise<void>) {
+  return Promise.all(posters.map(post));
+}
+
 async function untilSampled(exporter: ExporterProcess): Promise<void> {
   const all = async () => (await exporter.value('redis_lock_keys')) === LOCKS;
   await waitFor(all, { what: 'a sample of all locks', timeoutMs: 60_000, everyMs: 500 });
@@ -91,7 +99,7 @@ async function fillRedis(redis: RedisServer): Promise<void> {
   for (let from = 0; from < LOCKS; from += 1000) {
     const pipeline = client.pipeline();
     for (let index = from; index < from + 1000; index += 1)
-      pipeline.set(keyOf(index), `token-${index}`, 'PX', 3_600_000);
+      pipeline.set(keyOf(index), tokenOf(index), 'PX', 3_600_000);
     await pipeline.exec();
   }
 }
@@ -100,12 +108,16 @@ function keyOf(index: number): string {
   return `lock:resource-${index % 20}:${index}`;
 }
 
+function tokenOf(index: number): string {
+  return `token-${index}`;
+}
+
 function holdsOf(producer: number): Hold[] {
   return Array.from({ length: HOLDS_EACH }, (_, at) => {
     const index = producer * HOLDS_EACH + at;
     return {
-      lock: digest('a', index),
-      owner: digest('b', index),
+      lock: lockId(DEFAULT_STORE, keyOf(index)),
+      owner: ownerDigest(tokenOf(index)),
       resource: `resource-${index % 20}`,
       fence: 1_796_000_000_000_000 + index,
       grantUs: 1_796_000_000_000_000 + index,
