@@ -43,9 +43,12 @@ export class FindingLog {
           factsOf(finding),
         );
         return;
+      case 'abandoned':
+        // Most that fall silent have died, and nobody is in danger; one that was replaced may still work.
+        if (finding.takenOver) this.#warn('taken over: a silent holder was replaced', factsOf(finding));
+        return;
       case 'overlap_end':
       case 'zombie_renewal':
-      case 'abandoned':
         return;
       default:
         finding satisfies never;
