@@ -71,7 +71,7 @@ export class Ghosts {
     if (producer.builtAfterMs < suspicion.sinceMs + RELEASE_UNDER_WAY_MS) return;
     this.clear(hold);
     hold.state = 'lost';
-    hold.toldLoss = true;
+    hold.mark('toldLoss');
     const { found, seenUs } = suspicion;
     findings.push({
       kind: 'ghost_holder',

@@ -3,6 +3,7 @@ import type { Hold, HoldFacts } from './hold.js';
 import { HoldPool } from './hold-pool.js';
 import { LockHistory } from './lock-history.js';
 import type { Producer } from './producers.js';
+import { SharedTexts } from './shared-texts.js';
 
 /** What bounds a ledger. The oldest is forgotten first. */
 export interface LedgerLimits {
@@ -38,6 +39,7 @@ export class HoldTable {
   readonly #byLock = new Map<string, Hold>();
   readonly #ended = new EndedHolds();
   readonly #pool = new HoldPool();
+  readonly #texts = new SharedTexts();
   readonly #evicted: Evicted;
   #order = 0;
 
@@ -85,6 +87,7 @@ export class HoldTable {
     const hold = this.#pool.take(producer);
     hold.begin(facts, producer, nowMs, this.#order);
     if (youngest) shareTexts(hold, youngest);
+    else hold.resource = this.#texts.share(hold.resource);
     this.#byLock.set(hold.lock, hold);
     this.#byOwner.set(hold.owner, hold);
     producer.link(hold);

@@ -54,6 +54,23 @@ const EXPIRES_US = 8;
 /** Numbers that each hold keeps in a block. */
 export const NUMBERS_PER_HOLD = 9;
 
+/** What may be true of a hold, and then stays so. */
+export const HOLD_MARKS = {
+  /** The work has settled. */
+  settled: 1,
+  /** `workedUntilUs` is the end of the work, to one round trip, and not just a lower bound. */
+  endKnown: 2,
+  /** Its owner said that it gives the lock back, or said goodbye. */
+  givenUp: 4,
+  /** What was told about it already. */
+  toldOverlap: 8,
+  toldLoss: 16,
+  toldAbandoned: 32,
+  toldTakenOver: 64,
+  toldRegression: 128,
+} as const;
+export type HoldMark = keyof typeof HOLD_MARKS;
+
 /**
  * One hold of one lock, merged from whatever order its reports come in. A token is never shared and never reused, so its
  * digest names the hold.
@@ -77,18 +94,7 @@ export class Hold {
   order = 0;
   /** Server of `workedUntilUs`. */
   workedServer: string | undefined = undefined;
-  /** The work has settled. */
-  settled = false;
-  /** `workedUntilUs` is the end of the work, to one round trip, and not just a lower bound. */
-  endKnown = false;
-  /** Its owner said that it gives the lock back, or said goodbye. */
-  givenUp = false;
-  /** What was told about it already. */
-  toldOverlap = false;
-  toldLoss = false;
-  toldAbandoned = false;
-  toldTakenOver = false;
-  toldRegression = false;
+  #marks = 0;
   suspicion: Suspicion | undefined = undefined;
   open: OpenOverlap | undefined = undefined;
   /** How often `expiresUs` rose. */
@@ -123,14 +129,7 @@ export class Hold {
     this.serverId = undefined;
     this.leaseMs = 0;
     this.workedServer = undefined;
-    this.settled = false;
-    this.endKnown = false;
-    this.givenUp = false;
-    this.toldOverlap = false;
-    this.toldLoss = false;
-    this.toldAbandoned = false;
-    this.toldTakenOver = false;
-    this.toldRegression = false;
+    this.#marks = 0;
     this.rises = 0;
     this.#numbers.fill(Number.NaN, this.#at, this.#at + NUMBERS_PER_HOLD);
     this.#numbers[this.#at + KNOWN_MS] = knownMs;
@@ -200,6 +199,14 @@ export class Hold {
     this.#numbers[this.#at + EXPIRES_US] = us;
   }
 
+  is(mark: HoldMark): boolean {
+    return (this.#marks & HOLD_MARKS[mark]) !== 0;
+  }
+
+  mark(mark: HoldMark): void {
+    this.#marks |= HOLD_MARKS[mark];
+  }
+
   /** Nothing that is known of the other holds of its lock touches it. */
   get isFront(): boolean {
     return this.history === undefined || this.history.isFront(this);
@@ -245,8 +252,8 @@ export function isTakenOver(hold: Hold, youngest: Hold | undefined): boolean {
 }
 
 /** An acquire whose outcome is not known may have been none. */
-function isGranted({ grantUs, givenUp, state }: Hold): boolean {
-  return grantUs !== undefined || givenUp || state !== 'ended';
+function isGranted(hold: Hold): boolean {
+  return hold.grantUs !== undefined || hold.is('givenUp') || hold.state !== 'ended';
 }
 
 function isYounger(one: Hold, other: Hold): boolean {

@@ -47,7 +47,7 @@ export function standingOf(key: SeenKey, table: HoldTable, nowMs: number): KeySt
 /** Watches the expiry of keys whose owner gave the lock up. */
 export function findZombie(store: string, key: SeenKey, table: HoldTable): Finding | undefined {
   const hold = key.owner === null ? undefined : table.find(key.owner);
-  if (!hold?.givenUp || key.expiresUs === null) return undefined;
+  if (!hold?.is('givenUp') || key.expiresUs === null) return undefined;
   if (hold.releasedUs !== undefined && key.seenUs <= hold.releasedUs) return undefined;
   const before = hold.expiresUs;
   if (before === undefined || key.expiresUs > before) hold.expiresUs = key.expiresUs;

@@ -157,7 +157,7 @@ class HoldLedger implements Ledger {
     if (batch.closing) {
       producer.closed = true;
       for (const hold of producer.listHolds()) {
-        hold.givenUp = true;
+        hold.mark('givenUp');
         this.#end(hold);
       }
       return NOTHING;
@@ -202,7 +202,7 @@ class HoldLedger implements Ledger {
   }
 
   hasToldLoss(owner: string): boolean {
-    return this.#table.find(owner)?.toldLoss ?? false;
+    return this.#table.find(owner)?.is('toldLoss') ?? false;
   }
 
   holders(): readonly HolderCount[] {
@@ -284,8 +284,8 @@ class HoldLedger implements Ledger {
 
   #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
     const hold = this.#holdOf(event, producer);
-    if (hold.settled) return;
-    if (hold.state === 'ended' && !hold.givenUp) this.#table.revive(hold, producer);
+    if (hold.is('settled')) return;
+    if (hold.state === 'ended' && !hold.is('givenUp')) this.#table.revive(hold, producer);
     if (hold.state !== 'lost') hold.state = 'live';
     hold.number(event.fence);
     hold.leaseMs = event.leaseMs;
@@ -320,7 +320,7 @@ class HoldLedger implements Ledger {
   }
 
   #workedUntil(hold: Hold, us: number | undefined, serverId: string | undefined): void {
-    if (us === undefined || serverId === undefined || hold.settled) return;
+    if (us === undefined || serverId === undefined || hold.is('settled')) return;
     if (hold.workedServer === serverId && (hold.workedUntilUs ?? 0) > us) return;
     hold.work(us, serverId);
   }
@@ -330,13 +330,13 @@ class HoldLedger implements Ledger {
     hold.loopDelayMs = event.loopDelayMs;
     hold.leaseMs = event.leaseMs;
     hold.number(event.fence);
-    hold.givenUp = true;
+    hold.mark('givenUp');
     hold.releasedUs = event.serverUs;
     if (event.settledUs !== undefined && serverId !== undefined) {
       hold.work(event.settledUs, serverId);
-      hold.endKnown = true;
+      hold.mark('endKnown');
     }
-    hold.settled = true;
+    hold.mark('settled');
     this.#end(hold);
     const notOwned = readNotOwned(event);
     // As with nearly all releases of a busy lock.
@@ -353,7 +353,7 @@ class HoldLedger implements Ledger {
     findings: Finding[],
   ): void {
     const hold = this.#holdOf(report, producer);
-    if (hold.settled || hold.givenUp) return;
+    if (hold.is('settled') || hold.is('givenUp')) return;
     if (hold.state === 'ended') this.#table.revive(hold, producer);
     if (hold.state !== 'lost') hold.state = report.leftMs > 0 ? 'live' : 'lost';
     hold.leaseMs = report.leaseMs;
@@ -389,18 +389,18 @@ class HoldLedger implements Ledger {
       else if (hold.state === 'live') {
         hold.state = 'silent';
         producer.hasSilent = true;
-        if (!hold.toldAbandoned) findings.push(this.#abandon(hold));
-      } else if (hold.state === 'silent' && !hold.toldTakenOver && this.#isTakenOver(hold)) {
+        if (!hold.is('toldAbandoned')) findings.push(this.#abandon(hold));
+      } else if (hold.state === 'silent' && !hold.is('toldTakenOver') && this.#isTakenOver(hold)) {
         findings.push(this.#abandon(hold));
       }
     }
   }
 
   #abandon(hold: Hold): Abandoned {
-    hold.toldAbandoned = true;
+    hold.mark('toldAbandoned');
     const { lock, resource } = hold;
     const takenOver = this.#isTakenOver(hold);
-    hold.toldTakenOver = takenOver;
+    if (takenOver) hold.mark('toldTakenOver');
     return { kind: 'abandoned', store: this.#store, resource, lock, holder: partyOf(hold), takenOver };
   }
 

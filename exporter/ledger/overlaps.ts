@@ -53,7 +53,7 @@ export class Overlaps {
     findings: Finding[],
   ): void {
     const fence = event.fence ?? hold.fence;
-    if (hold.toldOverlap || fence === undefined || !provesOverlap(event, fence)) return;
+    if (hold.is('toldOverlap') || fence === undefined || !provesOverlap(event, fence)) return;
     const { latestFence, latestGrantUs } = event;
     const other = this.#findByFence(hold, latestFence);
     const fromUs = latestGrantUs ?? (other?.serverId === serverId ? other?.grantUs : undefined);
@@ -78,7 +78,7 @@ export class Overlaps {
   }
 
   #comparePair(earlier: Hold, later: Hold, nowMs: number, findings: Finding[]): void {
-    if (earlier.toldOverlap || !this.#overlaps(earlier, later)) return;
+    if (earlier.is('toldOverlap') || !this.#overlaps(earlier, later)) return;
     const window = { fromUs: later.grantUs, serverId: later.serverId };
     findings.push(this.#tell(earlier, partyOf(later), window, 'reports', nowMs));
   }
@@ -120,7 +120,7 @@ export class Overlaps {
     provenBy: Overlap['provenBy'],
     nowMs: number,
   ): Overlap {
-    hold.toldOverlap = true;
+    hold.mark('toldOverlap');
     hold.open = { ...window, toldMs: nowMs, endedMs: undefined };
     this.#open.add(hold);
     const { lock, resource } = hold;
@@ -190,7 +190,7 @@ export class Overlaps {
     const otherEndUs = other && isEndKnownOn(other, open.serverId) ? other.workedUntilUs : undefined;
     const us = Math.max(0, Math.min(workedUntilUs, otherEndUs ?? workedUntilUs) - fromUs);
     const outlasted = other?.state === 'live' && other.producer.builtAfterMs > endedMs + RELEASE_UNDER_WAY_MS;
-    const exact = hold.endKnown && other !== undefined && (otherEndUs !== undefined || outlasted);
+    const exact = hold.is('endKnown') && other !== undefined && (otherEndUs !== undefined || outlasted);
     return { us, approximate: !exact, other };
   }
 
@@ -207,5 +207,5 @@ export class Overlaps {
 }
 
 function isEndKnownOn(hold: Hold, serverId: string | undefined): boolean {
-  return hold.endKnown && serverId !== undefined && hold.workedServer === serverId;
+  return hold.is('endKnown') && serverId !== undefined && hold.workedServer === serverId;
 }

@@ -15,7 +15,7 @@ export function findRegressions(
     if (other.grantUs === hold.grantUs) continue;
     const [earlier, later] = other.grantUs < hold.grantUs ? [other, hold] : [hold, other];
     if (!isRegression(earlier, later)) continue;
-    later.toldRegression = true;
+    later.mark('toldRegression');
     const { lock, resource } = later;
     found({
       kind: 'fence_regression',
@@ -33,7 +33,7 @@ export function findRegressions(
  * when the reports came in the opposite order.
  */
 function isRegression(earlier: Hold, later: Hold): boolean {
-  if (later.toldRegression || earlier.fence === undefined || later.fence === undefined) return false;
+  if (later.is('toldRegression') || earlier.fence === undefined || later.fence === undefined) return false;
   if (later.fence > earlier.fence) return false;
   const clockWasSet = earlier.fence > (earlier.grantUs ?? 0) && earlier.order > later.order;
   return !clockWasSet;
