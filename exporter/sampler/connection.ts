@@ -157,6 +157,7 @@ function retryDelayMs(attempt: number, random: Random): number {
   return Math.ceil(capMs * (0.5 + random() / 2));
 }
 
+/** Codes of a connection that the other side ended: they say that, and not why. */
 const HANG_UPS: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
 class IoredisConnection implements SampleRedis {
@@ -201,21 +202,6 @@ class IoredisConnection implements SampleRedis {
     return answers;
   }
 
-  /** That somebody hung up tells less than what was said before. */
-  #noteFault(error: unknown): void {
-    const reason = redisReasonOf(error);
-    const isHangUp = error instanceof Error && 'code' in error && HANG_UPS.has(error.code);
-    this.#lastFault = isHangUp ? (this.#lastFault ?? reason) : reason;
-    this.#fault = isHangUp ? this.#lastFault : reason;
-  }
-
-  /** A server with too many clients says so in the place of the first answer, and hangs up. */
-  #learn(answers: readonly unknown[]): void {
-    if (answers.some((answer) => !(answer instanceof Error))) this.#lastFault = undefined;
-    else if (answers.some((answer) => redisReasonOf(answer) === 'max_clients'))
-      this.#lastFault = 'max_clients';
-  }
-
   fault(): RedisReason | undefined {
     return this.#selectFault ?? this.#fault;
   }
@@ -256,6 +242,21 @@ class IoredisConnection implements SampleRedis {
 
   close(): void {
     this.#redis.disconnect();
+  }
+
+  /** That somebody hung up tells less than what was said before. */
+  #noteFault(error: unknown): void {
+    const reason = redisReasonOf(error);
+    const isHangUp = error instanceof Error && 'code' in error && HANG_UPS.has(error.code);
+    this.#lastFault = isHangUp ? (this.#lastFault ?? reason) : reason;
+    this.#fault = isHangUp ? this.#lastFault : reason;
+  }
+
+  /** A server with too many clients says so in the place of the first answer, and hangs up. */
+  #learn(answers: readonly unknown[]): void {
+    if (answers.some((answer) => !(answer instanceof Error))) this.#lastFault = undefined;
+    else if (answers.some((answer) => redisReasonOf(answer) === 'max_clients'))
+      this.#lastFault = 'max_clients';
   }
 }
 
