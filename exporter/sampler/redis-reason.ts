@@ -9,18 +9,20 @@ const CONNECTION_LOST =
 /** What the last Sentinel said, or what its connection met. */
 const SENTINELS = /sentinels are unreachable.*Last error: (.+)$/is;
 
-function ofLastSentinel(message: string): RedisReason {
-  const reason = reasonOfReply(message);
-  return reason === 'other' ? 'connection' : reason;
-}
-
 /** Sorts an error of a Redis connection into the contract's reasons. Never throws. */
 export function redisReasonOf(error: unknown): RedisReason {
   if (!(error instanceof Error)) return 'other';
   if (error instanceof RedisLockError) return error.id === 'bad_reply' ? 'bad_reply' : 'script';
   if ('code' in error && typeof error.code === 'string') return 'connection';
   const [, ofSentinel] = SENTINELS.exec(error.message) ?? [];
-  if (ofSentinel !== undefined) return ofLastSentinel(ofSentinel);
-  if (CONNECTION_LOST.test(error.message)) return 'connection';
-  return /Command timed out/.test(error.message) ? 'command_timeout' : reasonOfReply(error.message);
+  if (ofSentinel !== undefined) return orConnection(ofWords(ofSentinel));
+  return CONNECTION_LOST.test(error.message) ? 'connection' : ofWords(error.message);
+}
+
+function orConnection(reason: RedisReason): RedisReason {
+  return reason === 'other' ? 'connection' : reason;
+}
+
+function ofWords(message: string): RedisReason {
+  return /Command timed out/.test(message) ? 'command_timeout' : reasonOfReply(message);
 }

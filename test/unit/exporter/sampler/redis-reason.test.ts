@@ -17,6 +17,14 @@ it.each([
   ['Command timed out', 'command_timeout'],
   ['Connection is closed.', 'connection'],
   ["Stream isn't writeable and enableOfflineQueue options is false", 'connection'],
+  ['All sentinels are unreachable. Retrying from scratch after 75ms.', 'connection'],
+  [
+    'All sentinels are unreachable. Retrying from scratch after 75ms. Last error: WRONGPASS invalid',
+    'no_auth',
+  ],
+  ['All sentinels are unreachable. Last error: NOAUTH Authentication required.', 'no_auth'],
+  ['All sentinels are unreachable. Last error: Command timed out', 'command_timeout'],
+  ['All sentinels are unreachable. Last error: connect ECONNREFUSED 127.0.0.1:1', 'connection'],
   ['ERR DB index is out of range', 'other'],
   ['', 'other'],
 ])('%s: %s', (message, reason) => expect(redisReasonOf(new Error(message))).toBe(reason));
