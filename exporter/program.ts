@@ -1,7 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../contract/clock.js';
 import { askExporter } from './cli/ask-exporter.js';
 import { run } from './cli/run.js';
 import { readVersion } from './cli/version.js';
+import { watchHeapGrowth } from './heap-growth.js';
 import { startExporter } from './main.js';
 import { readRegularFile } from './read-regular-file.js';
 import { scheduleFault } from './sampler/cron-schedule.js';
@@ -30,8 +32,13 @@ export function runProgram(): Promise<number> {
     clock,
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    start: (settings, log) =>
-      startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile }),
+    start: (settings, log) => {
+      watchHeapGrowth(clock, {
+        usedBytes: () => process.memoryUsage().heapUsed,
+        setFlag: setFlagsFromString,
+      });
+      return startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile });
+    },
     ask: askExporter,
     untilAsked: () => untilSignal(() => clock.monoMs()),
   });
