@@ -41,6 +41,9 @@ test('aborting or releasing in the very turn of the grant leaves no watchdog beh
     else expect(['signal', 'slow_reply']).toContain('reason' in result ? result.reason : result.outcome);
   });
   await Promise.all(rounds);
+  // Both kinds of rounds did happen.
+  expect(log.story).toContain('release released');
+  expect(log.story).toContain('acquire aborted (signal)');
   await waitFor(() => client.stats.cleanUps === 0, { what: 'the clean-ups' });
   expect(await admin.keys('lock:*')).toEqual([]);
   expect(client.stats.held).toBe(0);
