@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 
-/** A heap with more than this in use grows slowly. The exporter with a few thousand locks uses 20 to 40 MB. */
-const LARGE_BYTES = 48_000_000;
+/** A heap with more than this in use grows slowly. With a few thousand locks it is 30 MB, and 80 before a collection. */
+const LARGE_BYTES = 100_000_000;
 /** By how much a large heap may grow before it is collected, in percent of what is in use after a collection. */
 const LARGE_GROWTH_PERCENT = 30;
 const LOOK_EVERY_MS = 2000;

@@ -9,7 +9,7 @@ it('a large heap grows slowly, a small one as V8 likes, and a flag is set only w
   watchHeapGrowth(clock, { usedBytes: () => usedBytes, setFlag: (flag) => flags.push(flag) });
   await clock.advance(10_000);
   expect(flags).toEqual([]);
-  usedBytes = 90e6;
+  usedBytes = 190e6;
   await clock.advance(10_000);
   expect(flags).toEqual(['--heap-growing-percent=30']);
   usedBytes = 20e6;
