@@ -83,9 +83,9 @@ export function ownershipAlerts({ durations, limits }: Thresholds): AlertSpec[] 
       ...event,
       name: 'AbandonedTakenOver',
       severity: 'warning',
-      expr: happened('abandoned_total'),
-      summary: 'A holder of a Redis lock fell silent and may have been replaced',
-      says: `about {{ $value | printf "%.0f" }} holders ${within} fell silent and stayed so beyond the end of their lease. Whoever is granted the lock now may share it with a client that still works: an overlap that nobody can prove yet.`,
+      expr: happened('abandoned_total{taken_over="true"}'),
+      summary: 'A silent holder of a Redis lock was replaced',
+      says: `about {{ $value | printf "%.0f" }} holders ${within} fell silent beyond the end of their lease, and another holds their lock. Should one of them still work, then two do: an overlap that nobody can prove yet.`,
       seenBy: 'redis_lock_abandoned_total',
     },
     {

@@ -69,8 +69,14 @@ export const OWNERSHIP_PROOFS: readonly Proof[] = [
   event({
     alert: 'AbandonedTakenOver',
     counter: 'redis_lock_abandoned_total',
+    more: { taken_over: 'true' },
     labels: { severity: 'warning', page: 'false', subject: 'ownership' },
-    says: 'about 1 holders within 15m fell silent and stayed so beyond the end of their lease. Whoever is granted the lock now may share it with a client that still works: an overlap that nobody can prove yet.',
+    says: 'about 1 holders within 15m fell silent beyond the end of their lease, and another holds their lock. Should one of them still work, then two do: an overlap that nobody can prove yet.',
+    silent: {
+      'a silent holder that nobody followed: its process has died': [
+        counter('redis_lock_abandoned_total', { ...AT_RESOURCE, taken_over: 'false' }, once()),
+      ],
+    },
   }),
   event({
     alert: 'FenceRejections',
