@@ -1,6 +1,7 @@
 import { startExporterProcess } from '../support/exporter-process.js';
 import { cpuMsOf } from './cpu-time.js';
-import { holdEvents, Poster } from './load.js';
+import { HoldText } from './hold-text.js';
+import { Poster } from './load.js';
 import type { RoundPlan } from './rounds.js';
 import { median } from './statistics.js';
 import { judgeValue, type ValueResult } from './value-result.js';
@@ -70,36 +71,37 @@ async function measure(one: Case, plan: Omit<RoundPlan, 'callers'>): Promise<Val
 /** One client, with locks of its own, in the order of Redis's clock. */
 class Load {
   readonly #poster: Poster;
-  readonly #case: Case;
-  readonly #firstLock: number;
+  readonly #locks: readonly HoldText[];
   readonly #firstHold: number;
   #holds = 0;
 
-  constructor(url: string, index: number, one: Case) {
+  constructor(url: string, index: number, { locks, resources }: Case) {
     this.#poster = new Poster(url, `${index}`);
-    this.#case = one;
-    this.#firstLock = index * one.locks;
+    this.#locks = Array.from({ length: locks }, (_, lock) => new HoldText(index * locks + lock, resources));
     this.#firstHold = index * 1e9;
   }
 
   async post(): Promise<void> {
-    await this.#poster.post(this.#poster.template(this.#takeEvents()));
+    await this.#poster.post(this.#template());
   }
 
   body(): string {
-    return this.#poster.template(this.#takeEvents()).join('1');
+    return this.#template().join('1');
   }
 
   close(): void {
     this.#poster.close();
   }
 
-  #takeEvents(): object[] {
-    const { locks, resources } = this.#case;
-    return Array.from({ length: HOLDS_PER_BATCH }, () => {
+  #template(): readonly [string, string] {
+    const texts: string[] = [];
+    for (let made = 0; made < HOLDS_PER_BATCH; made += 1) {
       this.#holds += 1;
-      return holdEvents(this.#firstHold + this.#holds, this.#firstLock + (this.#holds % locks), resources);
-    }).flat();
+      const lock = this.#locks[this.#holds % this.#locks.length];
+      if (lock) texts.push(lock.write(this.#firstHold + this.#holds));
+    }
+    const [before, after] = this.#poster.template([]);
+    return [before, after.replace(/\]\}$/, `${texts.join(',')}]}`)];
   }
 }
 

@@ -60,13 +60,10 @@ export function digest(prefix: string, index: number): string {
   return `${prefix}${index.toString(16).padStart(16 - prefix.length, '0')}`;
 }
 
-/**
- * The two events of one uncontended hold, as the client tells them: `hold` is a number of its own for each, from which owner,
- * fence and Redis's clock follow, so that no two holds are alike; `lock` says which lock it is of.
- */
+/** The two events of one uncontended hold, as the client tells them. @param hold names the owner */
 export function holdEvents(hold: number, lock: number, resources: number): LockEvent[] {
   const resource = `resource-${lock % resources}`;
-  const fence = BEGAN_MS * 1000 + hold * 50;
+  const fence = BEGAN_MS * 1000;
   const who = { atMs: BEGAN_MS, resource, lock: digest('a', lock), owner: digest('b', hold) };
   return [
     {
