@@ -11,7 +11,10 @@ export interface HotLock {
   readonly attemptsError: number;
   /** Share of the attempts that met a holder. */
   readonly contendedRatio: number;
-  /** Share of the window in which it was held, at most 1; running holds are counted up to the window's end. */
+  /**
+   * Share of the window in which it was held, at most 1; running holds are counted up to the window's end, but no
+   * further than their lease, and not beyond a loss: work that goes on without the lock keeps nobody out.
+   */
   readonly busyRatio: number;
   /** Share of the window in which it was free. */
   readonly headroomRatio: number;
@@ -59,6 +62,8 @@ interface LockCounts {
   heldMs: number;
   /** When the hold that is on began; undefined: none is. By its owner, so that only its own release ends it. */
   heldSinceMs: number | undefined;
+  /** When its lease is over at the latest, counted from the receipt. Beyond it nobody holds the lock, dead or alive. */
+  heldUntilMs: number;
   holder: string | undefined;
 }
 
@@ -70,6 +75,7 @@ const NO_COUNTS: LockCounts = Object.freeze({
   workMs: 0,
   heldMs: 0,
   heldSinceMs: undefined,
+  heldUntilMs: 0,
   holder: undefined,
 });
 
@@ -82,6 +88,7 @@ function empty(counts: LockCounts): void {
   counts.workMs = 0;
   counts.heldMs = 0;
   counts.heldSinceMs = undefined;
+  counts.heldUntilMs = 0;
   counts.holder = undefined;
 }
 
@@ -120,6 +127,8 @@ export class HotKeys {
     if (nowMonoMs - this.#startMs >= this.#options.windowMs) this.tick(nowMonoMs);
     if (event.kind === 'acquire') this.#tried(event, nowMonoMs);
     else if (event.kind === 'release') this.#released(event.lock, event.owner, event.holdMs, nowMonoMs);
+    else if (event.kind === 'renew') this.#renewed(event, nowMonoMs);
+    else if (event.kind === 'lost') this.#lost(event.lock, event.owner, nowMonoMs);
   }
 
   /** Closes the window when it is over. Call it now and then. Returns whether it did. */
@@ -163,7 +172,19 @@ export class HotKeys {
     if (!acquired) return;
     this.#stop(value, nowMs);
     value.heldSinceMs = nowMs;
+    value.heldUntilMs = nowMs + event.leaseMs;
     value.holder = event.owner;
+  }
+
+  #renewed(event: LockEvent & { kind: 'renew' }, nowMs: number): void {
+    const value = this.#counts.get(event.lock)?.value;
+    if (value?.holder === event.owner && event.outcome === 'renewed')
+      value.heldUntilMs = nowMs + event.leaseMs;
+  }
+
+  #lost(lock: string, owner: string, nowMs: number): void {
+    const value = this.#counts.get(lock)?.value;
+    if (value?.holder === owner) this.#stop(value, nowMs);
   }
 
   #released(lock: string, owner: string, holdMs: number, nowMs: number): void {
@@ -173,25 +194,27 @@ export class HotKeys {
     value.workMs += holdMs;
     if (value.holder !== owner) return;
     // Both reports may have come in one batch: then only the client knows how long it was.
-    const sinceMs = Math.max(this.#startMs, Math.min(value.heldSinceMs ?? nowMs, nowMs - holdMs));
-    value.heldMs += nowMs - sinceMs;
+    value.heldSinceMs = Math.min(value.heldSinceMs ?? nowMs, nowMs - holdMs);
+    this.#stop(value, nowMs);
+  }
+
+  /** The hold that is on, if there is one, has ended. */
+  #stop(value: LockCounts, nowMs: number): void {
+    value.heldMs += this.#runningMs(value, nowMs);
     value.heldSinceMs = undefined;
     value.holder = undefined;
   }
 
-  /** The hold that is on has ended without a release that was seen. */
-  #stop(value: LockCounts, nowMs: number): void {
-    if (value.heldSinceMs === undefined) return;
-    value.heldMs += nowMs - Math.max(this.#startMs, value.heldSinceMs);
-    value.heldSinceMs = undefined;
+  /** For how long the hold that is on has been on in this window. */
+  #runningMs({ heldSinceMs, heldUntilMs }: LockCounts, nowMs: number): number {
+    if (heldSinceMs === undefined) return 0;
+    return Math.max(0, Math.min(nowMs, heldUntilMs) - Math.max(this.#startMs, heldSinceMs));
   }
 
   #describe(counts: SpaceSaving<LockCounts>, endMs: number): HotReport {
     const { windowMs, capacity } = this.#options;
     const locks = counts.top(capacity).map(({ key, count, error, value }): HotLock => {
-      const runningMs =
-        value.heldSinceMs === undefined ? 0 : endMs - Math.max(this.#startMs, value.heldSinceMs);
-      const busyRatio = Math.min(1, (value.heldMs + Math.max(0, runningMs)) / windowMs);
+      const busyRatio = Math.min(1, (value.heldMs + this.#runningMs(value, endMs)) / windowMs);
       return {
         lock: key,
         resource: value.resource,
@@ -229,10 +252,11 @@ export class HotKeys {
   /** A hold that is on goes on in the next window, and a lock that is held is worth counting though nobody tries. */
   #carryOver(ended: SpaceSaving<LockCounts>): void {
     for (const { key, value } of ended.top(this.#options.shown)) {
-      if (value.heldSinceMs === undefined) continue;
+      if (value.heldSinceMs === undefined || value.heldUntilMs <= this.#startMs) continue;
       const next = this.#counts.add(key, Number.MIN_VALUE).value;
       next.resource = value.resource;
       next.heldSinceMs = value.heldSinceMs;
+      next.heldUntilMs = value.heldUntilMs;
       next.holder = value.holder;
     }
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HotKeys, type HotKeysOptions } from '../../../../exporter/ledger/hot-keys.js';
 import { SpaceSaving } from '../../../../exporter/ledger/space-saving.js';
 import { seededRandom } from '../../../support/clocks.js';
-import { acquired, release } from './events.js';
+import { acquired, lost, release, renewal } from './events.js';
 
 const OPTIONS: HotKeysOptions = { windowMs: 60_000, capacity: 64, shown: 2, residenceWindows: 3 };
 const lockOf = (n: number) => n.toString(16).padStart(16, '0');
@@ -90,9 +90,9 @@ describe('hot locks', () => {
 
   it('are busy for as long as they were held, running holds clipped to the window', () => {
     const hot = new HotKeys(0, OPTIONS);
-    hot.applyEvent(acquired(hold(1)), 0);
+    hot.applyEvent(acquired({ ...hold(1), leaseMs: 60_000 }), 0);
     hot.applyEvent(release({ ...hold(1), holdMs: 15_000 }), 15_000);
-    hot.applyEvent(acquired(hold(1)), 45_000);
+    hot.applyEvent(acquired({ ...hold(1), leaseMs: 60_000 }), 45_000);
     hot.tick(60_000);
     expect(hot.report().locks).toMatchObject([{ busyRatio: 0.5, headroomRatio: 0.5, meanHoldMs: 15_000 }]);
     hot.applyEvent(release({ ...hold(1), holdMs: 45_000 }), 90_000);
@@ -100,12 +100,35 @@ describe('hot locks', () => {
     expect(hot.report().locks).toMatchObject([{ busyRatio: 0.5, meanHoldMs: 45_000 }]);
   });
 
+  it('are busy no longer than the lease of a holder that never reports again, renewed or not', () => {
+    const hot = new HotKeys(0, OPTIONS);
+    hot.applyEvent(acquired({ ...hold(1), leaseMs: 6000 }), 0);
+    hot.applyEvent(acquired({ ...hold(2), leaseMs: 6000 }), 0);
+    hot.applyEvent(renewal({ ...hold(2), outcome: 'renewed', leaseMs: 6000 }), 6000);
+    hot.applyEvent(renewal({ lock: lockOf(1), owner: lockOf(9), outcome: 'renewed' }), 6000);
+    hot.tick(60_000);
+    const ratios = () =>
+      Object.fromEntries(hot.report().locks.map(({ lock, busyRatio }) => [Number(lock), busyRatio]));
+    expect(ratios()).toEqual({ 1: 0.1, 2: 0.2 });
+    hot.tick(120_000);
+    expect(ratios()).toEqual({});
+  });
+
+  it('are not busy with work that goes on after its lock was lost', () => {
+    const hot = new HotKeys(0, OPTIONS);
+    hot.applyEvent(acquired({ ...hold(1), leaseMs: 60_000 }), 0);
+    hot.applyEvent(lost(hold(1)), 6000);
+    hot.applyEvent(release({ ...hold(1), holdMs: 30_000 }), 30_000);
+    hot.tick(60_000);
+    expect(hot.report().locks).toMatchObject([{ busyRatio: 0.1, meanHoldMs: 30_000 }]);
+  });
+
   it('bring nothing of the lock whose place they take but its count, as the error', () => {
     const hot = new HotKeys(0, { ...OPTIONS, capacity: 1 });
     hot.applyEvent(acquired({ ...hold(1), attempts: 5, resource: 'cart' }), 0);
     hot.applyEvent(release({ ...hold(1), holdMs: 15_000 }), 15_000);
     hot.applyEvent(acquired({ ...hold(1), attempts: 5, resource: 'cart' }), 15_000);
-    hot.applyEvent(acquired(hold(2)), 30_000);
+    hot.applyEvent(acquired({ ...hold(2), leaseMs: 60_000 }), 30_000);
     hot.tick(60_000);
     const [taker] = hot.report().locks;
     expect(taker).toMatchObject({ lock: lockOf(2), resource: 'stock', attempts: 11, attemptsError: 10 });
