@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { lockId, ownerDigest } from '../../contract/lock-id.js';
+import { fenceKey } from '../../lua/fence-key.js';
 import { type ExporterProcess, startExporterProcess } from '../support/exporter-process.js';
 import { httpPost } from '../support/http.js';
 import { spawnChild } from '../support/processes.js';
@@ -146,6 +147,42 @@ it.each(['operations.md', 'reference/events.md'])(
     expect(await exporter.value('redis_lock_release_not_owned_total', lost)).toBe(1);
   },
 );
+
+const PROCEDURES = readFileSync(join(ROOT, 'alerts', 'procedures.md'), 'utf8');
+
+it.each(['held', 'given back'])(
+  'the recipe from lock id to key finds the key of a lock that is %s',
+  async (state) => {
+    const redis = await startRedis();
+    undo.push(() => redis.stop());
+    await redis.client().set(fenceKey(KEY), '1');
+    await redis.client().set(fenceKey('lock:stock:2'), '1');
+    if (state === 'held') await redis.client().set(KEY, 'token');
+    const [recipe = ''] = indentedBlocks(PROCEDURES, 'sh').filter((text) => text.includes('lockId('));
+    const mine = recipe.replace('0123456789abcdef', lockId('default', KEY));
+    expect(mine).not.toBe(recipe);
+    expect(
+      await shell(mine, { REDIS: `${requireBinary('redis-cli', 'redis-tools')} -p ${redis.port}` }),
+    ).toBe(KEY);
+  },
+);
+
+/** Fenced blocks within a list. */
+function indentedBlocks(markdown: string, language: string): string[] {
+  return codeBlocks(markdown.replaceAll(/^ {3}/gm, ''), language);
+}
+
+/** What a script writes, run at the root of the package. It must succeed without a word of complaint. */
+async function shell(
+  script: string,
+  env: Readonly<Record<string, string>>,
+  cwd: string = ROOT,
+): Promise<string> {
+  const child = await spawnChild(requireBinary('sh', 'dash'), { args: ['-c', script], env, cwd });
+  const { code } = await child.exited;
+  expect({ code, complaint: child.stderr.text() }).toEqual({ code: 0, complaint: '' });
+  return child.stdout.text();
+}
 
 function grantOf(key: string): object {
   const now = Date.now();
