@@ -17,6 +17,7 @@ const OTHERS = [
   '--profile',
   '--web',
   '--alert',
+  '--max-semi-space-size',
 ];
 /** Codes of Node's process warnings that the client emits. */
 const WARNING_CODES = /^REDIS_LOCK_(CONNECTION|UNSAFE|OPTIONS|[A-Z]*WARNING)/;
