@@ -128,7 +128,7 @@ function isRenewed(event: Unread): boolean {
 
 function isCommon({ atMs, resource, lock, serverUs, serverId }: Unread): boolean {
   return (
-    isBetween(atMs, WALL_MS.least, WALL_MS.most) &&
+    isWallMs(atMs) &&
     isResource(resource) &&
     isDigest(lock) &&
     (serverUs === undefined || isRedisUs(serverUs)) &&
@@ -142,13 +142,14 @@ function countCommon({ serverUs, serverId }: Unread): number {
 }
 
 /** Counting tells of unknown fields, which the schema would leave out: nothing else may be kept of an event. */
-function countFields(value: object): number {
+export function countFields(value: object): number {
   let count = 0;
   for (const _field in value) count += 1;
   return count;
 }
 
-function present(value: unknown): 0 | 1 {
+/** 1 for a field that is there. */
+export function present(value: unknown): 0 | 1 {
   return value === undefined ? 0 : 1;
 }
 
@@ -157,11 +158,17 @@ function isBetween(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && value >= least && value <= most;
 }
 
+/** Whether it is a wall time in milliseconds. */
+export function isWallMs(value: unknown): boolean {
+  return isBetween(value, WALL_MS.least, WALL_MS.most);
+}
+
 function isDurationMs(value: unknown): boolean {
   return isBetween(value, 0, MAX_DURATION_MS);
 }
 
-function isWhole(value: unknown, least: number, most: number): boolean {
+/** Whether it is a whole number from `least` to `most`. */
+export function isWhole(value: unknown, least: number, most: number): boolean {
   return Number.isInteger(value) && isBetween(value, least, most);
 }
 
@@ -185,7 +192,8 @@ function isDigest(value: unknown): boolean {
   return typeof value === 'string' && DIGEST.test(value);
 }
 
-function isServerId(value: unknown): boolean {
+/** Whether it is the run id of a Redis server. */
+export function isServerId(value: unknown): boolean {
   return typeof value === 'string' && SERVER_ID.test(value);
 }
 

@@ -5,6 +5,7 @@ import {
   MAX_BATCH_EVENTS,
   MAX_BATCH_HOLDS,
 } from '../../contract/batch.js';
+import { isPlainEnvelope } from './plain-envelope.js';
 import { isPlainHold } from './plain-event.js';
 import { describeIssue } from './plain-words.js';
 
@@ -22,6 +23,7 @@ export function readEnvelope(body: unknown): EnvelopeRead {
   }
   const misfit = versionMisfit(body) ?? sizeMisfit(body);
   if (misfit !== undefined) return { message: misfit };
+  if (isPlainEnvelope(body)) return { envelope: body };
   const read = readBySchema(body);
   if (read.success) return { envelope: read.data };
   const { issues } = read.error;

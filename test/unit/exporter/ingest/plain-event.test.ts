@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchSchema, MAX_BATCH_HOLDS } from '../../../../contract/batch.js';
+import { batchSchema, envelopeSchema, MAX_BATCH_HOLDS } from '../../../../contract/batch.js';
 import { eventSchema, type LockEvent } from '../../../../contract/event.js';
+import { isPlainEnvelope } from '../../../../exporter/ingest/plain-envelope.js';
 import { isPlainEvent, isPlainHold } from '../../../../exporter/ingest/plain-event.js';
 import { readEnvelope } from '../../../../exporter/ingest/read-envelope.js';
 import { EXAMPLE_EVENTS, exampleBatch } from '../../../contract/examples.js';
@@ -115,5 +116,41 @@ describe('the quick look at holds', () => {
     const holds = Array.from({ length: MAX_BATCH_HOLDS }, () => ({ ...hold }));
     const read = readEnvelope(batch({ holds: [...holds.slice(1), { ...hold, leaseMs: 0 }] as never }));
     expect(read).toEqual({ message: 'The batch cannot be read: holds.1999.leaseMs must be at least 1' });
+  });
+});
+
+describe('the quick look at envelopes', () => {
+  const full = { ...exampleBatch(), dropped: {}, events: [], holdsMore: true, closing: false };
+  const fields = Object.keys(full);
+  const odd = [
+    ...BOUNDS,
+    { queue_full: 1 },
+    [hold],
+    [{ ...hold, leaseMs: 0 }],
+    'orders',
+    'producer-1',
+    'a\u0007b',
+  ];
+
+  it('takes nothing that the schema would refuse or read as something else', () => {
+    for (const name of [...fields, 'unknownField']) {
+      for (const value of odd) {
+        const body = { ...full, [name]: value };
+        if (!isPlainEnvelope(body)) continue;
+        const read = envelopeSchema.safeParse(body);
+        expect([name, value, read.error?.issues]).toEqual([name, value, undefined]);
+        expect(body).toStrictEqual(read.data);
+      }
+    }
+  });
+
+  it('takes everyday envelopes, so that the schema is not asked for them', () => {
+    const { serverId: _server, holds: _holds, holdsMore: _more, closing: _closing, ...bare } = full;
+    expect([full, bare, batch()].map(isPlainEnvelope)).toEqual([true, true, true]);
+    const without = fields.map((name) =>
+      Object.fromEntries(Object.entries(full).filter(([one]) => one !== name)),
+    );
+    const taken = without.map((body) => [isPlainEnvelope(body), envelopeSchema.safeParse(body).success]);
+    expect(taken.every(([plain, valid]) => plain === valid)).toBe(true);
   });
 });
