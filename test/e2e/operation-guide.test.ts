@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { type RedisCluster, startCluster } from '../support/redis-cluster.js';
 import { startSentinel } from '../support/redis-sentinel.js';
 import { startRedis } from '../support/redis-server.js';
 import { requireBinary } from '../support/require-binary.js';
+import { makeTempDir } from '../support/temp-dir.js';
 import { waitFor } from '../support/wait-for.js';
 import { codeBlocks } from '../unit/docs/examples.js';
 
@@ -167,18 +168,57 @@ it.each(['held', 'given back'])(
   },
 );
 
+it('the recipe for tokens makes the first one, adds another, and lets nobody else read them', async () => {
+  const folder = makeTempDir('tokens');
+  undo.push(() => folder.remove());
+  const file = join(folder.path, 'tokens');
+  const [first = '', next = '', ...others] = codeBlocks(read('operations.md'), 'sh').filter((text) =>
+    text.includes('/dev/urandom'),
+  );
+  expect(others).toEqual([]);
+  const tokens = () => readFileSync(file, 'utf8').trimEnd().split('\n');
+  const statusWith = async (exporter: ExporterProcess, token = '') => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${exporter.localUrl}/api/v1/status`, { headers })).status;
+  };
+
+  await shell(first, {}, folder.path);
+  const [old] = tokens();
+  expect(modeOf(file)).toBe('600');
+  const exporter = await start('--sample-mode=off', '--token-file', file);
+  expect(await statusWith(exporter, old)).toBe(200);
+  await shell(next, {}, folder.path);
+
+  expect(tokens()).toEqual([expect.stringMatching(/^\S{44}$/), old]);
+  expect(modeOf(file)).toBe('600');
+  expect(readdirSync(folder.path)).toEqual(['tokens']);
+  const [added] = tokens();
+  await waitFor(async () => (await statusWith(exporter, added)) === 200, { what: 'the new token to count' });
+  expect(await statusWith(exporter, old)).toBe(200);
+  expect(await statusWith(exporter, 'x')).toBe(401);
+});
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
 /** Fenced blocks within a list. */
 function indentedBlocks(markdown: string, language: string): string[] {
   return codeBlocks(markdown.replaceAll(/^ {3}/gm, ''), language);
 }
 
-/** What a script writes, run at the root of the package. It must succeed without a word of complaint. */
+/**
+ * What a script writes, run at the root of the package, in a shell with the usual file mode. It must succeed without a
+ * word of complaint.
+ */
 async function shell(
   script: string,
   env: Readonly<Record<string, string>>,
   cwd: string = ROOT,
 ): Promise<string> {
-  const child = await spawnChild(requireBinary('sh', 'dash'), { args: ['-c', script], env, cwd });
+  const child = await spawnChild(requireBinary('sh', 'dash'), {
+    args: ['-c', `umask 022\n${script}`],
+    env,
+    cwd,
+  });
   const { code } = await child.exited;
   expect({ code, complaint: child.stderr.text() }).toEqual({ code: 0, complaint: '' });
   return child.stdout.text();
