@@ -20,9 +20,10 @@ export class FindingLog {
     if (nowMonoMs - this.#windowStartMs >= WINDOW_MS) this.#begin(nowMonoMs);
     switch (finding.kind) {
       case 'overlap': {
-        const { fromUs, untilUs, serverId, cause, provenBy } = finding;
+        const { fromUs, untilUs, serverId, cause, provenBy, others, moreOthers } = finding;
         this.#warn('overlap: another was granted the lock before the work settled', {
           ...factsOf(finding),
+          others: others.length + moreOthers,
           suspectFromUs: fromUs,
           suspectUntilUs: untilUs,
           serverId,
@@ -47,6 +48,7 @@ export class FindingLog {
         // Most that fall silent have died, and nobody is in danger; one that was replaced may still work.
         if (finding.takenOver) this.#warn('taken over: a silent holder was replaced', factsOf(finding));
         return;
+      case 'overlap_other':
       case 'overlap_end':
       case 'zombie_renewal':
         return;

@@ -1,8 +1,13 @@
-import type { Finding, Party } from './ledger/finding.js';
+import type { Finding, OverlapEnd, OverlapOther, Party } from './ledger/finding.js';
+import { listOthers } from './ledger/overlap-window.js';
+
+/** What tells more of an overlap that was told before. */
+type OverlapUpdate = OverlapOther | OverlapEnd;
+type NewFinding = Exclude<Finding, OverlapUpdate>;
 
 /** A finding as the one who is paged needs it first. */
 export interface ShownFinding {
-  readonly kind: Exclude<Finding['kind'], 'overlap_end'>;
+  readonly kind: NewFinding['kind'];
   /** Wall time of this exporter when it was found. */
   readonly foundAtMs: number;
   readonly store: string;
@@ -10,12 +15,17 @@ export interface ShownFinding {
   /** Lock id. */
   readonly lock: string;
   readonly holder: Party;
+  /** Of an overlap: the one who was granted the lock first meanwhile. */
   readonly other: Party | null;
+  /** Of an overlap: everybody who was granted the lock meanwhile, the first first; at most 8, `other` among them. */
+  readonly others: readonly Party[];
+  /** Further ones that are known of. */
+  readonly moreOthers: number;
   /** Redis's clock, in µs, of `serverId`: between these two both may have written. `null`: not known. */
   readonly suspectFromUs: number | null;
   readonly suspectUntilUs: number | null;
   readonly serverId: string | null;
-  /** How long an overlap was; `null` as long as it is not known. */
+  /** How long an overlap was: its suspect window; `null` as long as it is not known. */
   readonly lengthMs: number | null;
   readonly approximate: boolean;
   /** `null` where nothing is to be explained. */
@@ -44,8 +54,8 @@ export class RecentFindings {
   }
 
   add(finding: Finding, wallMs: number): void {
-    if (finding.kind === 'overlap_end') {
-      this.#measure(finding);
+    if (finding.kind === 'overlap_other' || finding.kind === 'overlap_end') {
+      this.#update(finding);
       return;
     }
     if (finding.kind === 'abandoned' && finding.takenOver && this.#takeOver(finding)) return;
@@ -70,27 +80,48 @@ export class RecentFindings {
     return true;
   }
 
-  #measure(end: Finding & { kind: 'overlap_end' }): void {
+  #update(update: OverlapUpdate): void {
     const at = this.#shown.findLastIndex(
-      ({ kind, lock, holder }) => kind === 'overlap' && lock === end.lock && holder.owner === end.owner,
+      ({ kind, lock, holder }) => kind === 'overlap' && lock === update.lock && holder.owner === update.owner,
     );
     const shown = this.#shown[at];
-    if (!shown) return;
-    const { lengthMs, approximate, cause } = end;
-    const other = end.other ?? shown.other;
-    const suspectUntilUs = end.untilUs ?? shown.suspectUntilUs;
-    this.#shown[at] = { ...shown, other, lengthMs, approximate, cause, suspectUntilUs };
+    if (shown) this.#shown[at] = withUpdate(shown, update);
   }
 }
 
-function show(finding: Exclude<Finding, { kind: 'overlap_end' }>, foundAtMs: number): ShownFinding {
+/** What an update does not name stays: it may come after what was told first is forgotten in the ledger. */
+function withUpdate(shown: ShownFinding, update: OverlapUpdate): ShownFinding {
+  const { others, moreOthers } = listOthers([...shown.others, ...update.others]);
+  const sameClock = shown.serverId === (update.serverId ?? null);
+  const fromUs = sameClock ? earliest(shown.suspectFromUs, update.fromUs) : shown.suspectFromUs;
+  const untilUs = (sameClock ? update.untilUs : undefined) ?? shown.suspectUntilUs;
+  const isMeasured = update.kind === 'overlap_end' || shown.lengthMs !== null;
+  const lengthMs = isMeasured && fromUs !== null && untilUs !== null ? (untilUs - fromUs) / 1000 : null;
+  return {
+    ...shown,
+    other: others[0] ?? shown.other,
+    others,
+    moreOthers: Math.max(moreOthers, shown.moreOthers, update.moreOthers),
+    suspectFromUs: fromUs,
+    suspectUntilUs: untilUs,
+    lengthMs: lengthMs ?? (update.kind === 'overlap_end' ? update.lengthMs : shown.lengthMs),
+    approximate: update.kind === 'overlap_end' ? update.approximate : shown.approximate,
+    cause: update.cause,
+  };
+}
+
+function earliest(shownUs: number | null, us: number | undefined): number | null {
+  return shownUs === null || us === undefined ? (us ?? shownUs) : Math.min(shownUs, us);
+}
+
+function show(finding: NewFinding, foundAtMs: number): ShownFinding {
   const { kind, store, resource, lock, holder } = finding;
   const timeline = `/api/v1/timeline?lock=${lock}`;
   const common = { kind, foundAtMs, store, resource, lock, holder, ...UNKNOWN, timeline };
   switch (finding.kind) {
     case 'overlap': {
-      const { other, fromUs, untilUs, serverId, cause, provenBy } = finding;
-      const window = { suspectFromUs: fromUs ?? null, suspectUntilUs: untilUs ?? null };
+      const { other, others, moreOthers, fromUs, untilUs, serverId, cause, provenBy } = finding;
+      const window = { suspectFromUs: fromUs ?? null, suspectUntilUs: untilUs ?? null, others, moreOthers };
       return { ...common, ...window, other, serverId: serverId ?? null, cause, provenBy };
     }
     case 'ghost_holder': {
@@ -111,6 +142,8 @@ function show(finding: Exclude<Finding, { kind: 'overlap_end' }>, foundAtMs: num
 
 const UNKNOWN = {
   other: null,
+  others: [],
+  moreOthers: 0,
   suspectFromUs: null,
   suspectUntilUs: null,
   serverId: null,

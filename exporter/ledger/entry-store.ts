@@ -85,6 +85,26 @@ export class EntryStore {
     return entries;
   }
 
+  /** Gives a finding another time and other side, should its list still have it. */
+  moveFinding(
+    list: EntryList,
+    kind: TimelineEntry['kind'],
+    owner: string,
+    serverUs: number,
+    other: { readonly fence: number | undefined; readonly grantUs: number | undefined } | undefined,
+  ): void {
+    let at = list.oldest;
+    for (let read = 0; read < list.size; read += 1) {
+      if (this.#kinds[at] === kind && this.#texts[at * TEXTS + TEXT.owner] === owner) {
+        const number = at * NUMBERS;
+        this.#numbers[number + NUMBER.serverUs] = serverUs;
+        this.#numbers[number + NUMBER.latestFence] = other?.fence ?? Number.NaN;
+        this.#numbers[number + NUMBER.latestGrantUs] = other?.grantUs ?? Number.NaN;
+      }
+      at = this.#next[at] ?? NONE;
+    }
+  }
+
   #takePlace(): number {
     const at = this.#free;
     if (at !== NONE) {

@@ -34,6 +34,23 @@ interface Common {
 }
 
 /**
+ * The suspect window of an overlap: from the first grant to another until the work of the holder settled. What the holder
+ * wrote in it, and what any of the others wrote, may have met.
+ */
+export interface SuspectWindow {
+  /** The server of the window's times. */
+  readonly serverId: string | undefined;
+  /** Redis's clock at the earliest grant to another that is known. */
+  readonly fromUs: number | undefined;
+  /** Redis's clock when the holder's work settled, in µs, at the earliest. Undefined: not known yet. */
+  readonly untilUs: number | undefined;
+  /** Everybody who was granted the lock in the window, as far as known, the first granted first; at most 8. */
+  readonly others: readonly Party[];
+  /** Further ones that are known of. */
+  readonly moreOthers: number;
+}
+
+/**
  * Mutual exclusion was violated: another was granted the lock before the work of this hold settled. Once per hold.
  *
  * Proven by a not-owned answer that tells a later fence, or by two reported holds: the later grant comes before the end of
@@ -41,39 +58,43 @@ interface Common {
  *
  * Cannot see: the overlap of a holder that never reports again; one of two holds without fences where Redis's run id
  * is not known (Cluster, INFO forbidden); one across a failover to a server whose clock lags by more than the holds are apart;
- * a holder whose report comes when a dozen later holds of the lock have ended and been told.
+ * a holder whose report comes when a dozen later holds of the lock have ended and been told. Its window begins too late where
+ * the first other reports to another exporter, or not at all: an answer of Redis names the latest other only.
  */
-export interface Overlap extends Common {
+export interface Overlap extends Common, SuspectWindow {
   readonly kind: 'overlap';
   /** Whose work was still on. */
   readonly holder: Party;
-  /** Who was granted meanwhile. */
+  /** Who was granted first meanwhile, as far as known. */
   readonly other: Party;
-  /** The server of the suspect window's times. */
-  readonly serverId: string | undefined;
-  /** Redis's clock at the other's grant: from here on both may have written. */
-  readonly fromUs: number | undefined;
-  /** Redis's clock when the holder's work settled, in µs, at the earliest. Undefined: not known yet. */
-  readonly untilUs: number | undefined;
   readonly provenBy: OverlapProof;
   readonly cause: Cause;
 }
 
+/** One more who was granted the lock in the window of an overlap that was told before. As often as that happens. */
+export interface OverlapOther extends Common, SuspectWindow {
+  readonly kind: 'overlap_other';
+  readonly owner: string;
+  /** The first other, as far as known now. */
+  readonly other: Party | undefined;
+  readonly cause: Cause;
+}
+
 /**
- * The length of an overlap that was told before: from the other's grant until one of the two settled. Once per overlap, when
- * both ends are known, or when there is nothing more to come.
+ * The length of an overlap that was told before: that of its window, from the first grant to another until the work settled,
+ * also where that other settled before it. Once per overlap: when the end is known and the others' reports had time to come,
+ * or when there is nothing more to come.
  *
- * Cannot see: the part of a second or third other. Approximate when the other never reported here (its end is not known), or
- * when an end is not known by the server's clock.
+ * Approximate when the first other never reported here, so that there may be an earlier one, or when an end is not known by
+ * the server's clock.
  */
-export interface OverlapEnd extends Common {
+export interface OverlapEnd extends Common, SuspectWindow {
   readonly kind: 'overlap_end';
   readonly owner: string;
-  /** The first other, where it has reported by now. */
+  /** The first other. */
   readonly other: Party | undefined;
   readonly lengthMs: number;
   readonly approximate: boolean;
-  readonly untilUs: number | undefined;
   readonly cause: Cause;
 }
 
@@ -137,4 +158,11 @@ export interface FenceRegression extends Common {
 }
 
 /** Whatever the ledger finds. */
-export type Finding = Overlap | OverlapEnd | GhostHolder | ZombieRenewal | Abandoned | FenceRegression;
+export type Finding =
+  | Overlap
+  | OverlapOther
+  | OverlapEnd
+  | GhostHolder
+  | ZombieRenewal
+  | Abandoned
+  | FenceRegression;

@@ -2,6 +2,8 @@ import { EndedHolds } from './ended-holds.js';
 import type { Hold, HoldFacts } from './hold.js';
 import { HoldPool } from './hold-pool.js';
 import { LockHistory } from './lock-history.js';
+import { Outlived } from './outlived.js';
+import type { Others } from './overlap-window.js';
 import type { Producer } from './producers.js';
 import { SharedTexts } from './shared-texts.js';
 
@@ -40,6 +42,7 @@ export class HoldTable {
   readonly #ended = new EndedHolds();
   readonly #pool = new HoldPool();
   readonly #texts = new SharedTexts();
+  readonly #outlived = new Outlived();
   readonly #evicted: Evicted;
   #order = 0;
 
@@ -78,6 +81,11 @@ export class HoldTable {
   /** The youngest hold of a lock; the others follow by `older`. */
   youngestOf(lock: string): Hold | undefined {
     return this.#byLock.get(lock);
+  }
+
+  /** Later holds of its lock that were forgotten while this one had not ended. */
+  outlivedBy(hold: Hold): Others {
+    return this.#outlived.of(hold);
   }
 
   /** Adds a hold, as active. */
@@ -154,6 +162,7 @@ export class HoldTable {
   }
 
   #forget(hold: Hold): void {
+    this.#outlived.forget(hold);
     this.#takeFromList(hold);
     hold.place = 'forgotten';
     this.#byOwner.delete(hold.owner);
@@ -182,6 +191,8 @@ export class HoldTable {
     while (victim && victim.state !== 'ended') victim = victim.younger;
     if (victim === undefined || victim === youngest) victim = oldest;
     if (victim.state !== 'ended') this.#evicted.holds += 1;
+    for (let hold: Hold | undefined = oldest; hold && hold !== victim; hold = hold.younger)
+      this.#outlived.note(hold, victim);
     this.#forget(victim);
   }
 

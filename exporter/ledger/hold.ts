@@ -1,4 +1,4 @@
-import type { Party } from './finding.js';
+import type { Party, SuspectWindow } from './finding.js';
 import type { LockHistory } from './lock-history.js';
 import type { Producer } from './producers.js';
 
@@ -26,9 +26,8 @@ export interface Suspicion {
 
 /** An overlap that was told and whose length is not. */
 export interface OpenOverlap {
-  /** The other's grant as it was told, by the clock of `serverId`. */
-  readonly fromUs: number | undefined;
-  readonly serverId: string | undefined;
+  /** The suspect window as it was told last. */
+  window: SuspectWindow;
   /** Awake times at which it was told, and at which the holder's end became known. */
   readonly toldMs: number;
   endedMs: number | undefined;

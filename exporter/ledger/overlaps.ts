@@ -1,13 +1,16 @@
 import { causeOf } from './cause.js';
-import type { Finding, Overlap, OverlapEnd, Party } from './finding.js';
-import { type Hold, partyOf, RELEASE_UNDER_WAY_MS } from './hold.js';
+import type { Finding, Overlap, OverlapEnd, Party, SuspectWindow } from './finding.js';
+import { type Hold, partyOf } from './hold.js';
 import type { HoldTable } from './hold-table.js';
 import { type NotOwnedEvent, provesOverlap } from './not-owned.js';
+import { listOthers } from './overlap-window.js';
 import type { ServerHistory } from './server-history.js';
 
 /** A grant told again by Redis without its time is worked out from whole milliseconds. */
 const UNFENCED_MARGIN_US = 2000;
-/** The other's reports are waited for so long before the length is called approximate. */
+/** Reports of others that are on their way when the work has settled: eight times what a client waits to fill a batch. */
+const REPORTS_MS = 2000;
+/** The first other's report is waited for so long before the length is called approximate. */
 const WAIT_MS = 30_000;
 /** Overlaps whose length is not known yet; the oldest is closed for a further one. */
 const MAX_OPEN = 2000;
@@ -53,22 +56,13 @@ export class Overlaps {
     findings: Finding[],
   ): void {
     const fence = event.fence ?? hold.fence;
-    if (hold.is('toldOverlap') || fence === undefined || !provesOverlap(event, fence)) return;
+    if (fence === undefined || !provesOverlap(event, fence)) return;
     const { latestFence, latestGrantUs } = event;
-    const other = this.#findByFence(hold, latestFence);
-    const fromUs = latestGrantUs ?? (other?.serverId === serverId ? other?.grantUs : undefined);
-    const stranger: Party = {
-      owner: undefined,
-      fence: latestFence,
-      grantUs: latestGrantUs,
-      serverId,
-      producer: undefined,
-      app: undefined,
-      instance: undefined,
-    };
-    findings.push(
-      this.#tell(hold, other ? partyOf(other) : stranger, { fromUs, serverId }, event.kind, nowMs),
-    );
+    const known = this.#findByFence(hold, latestFence);
+    const grantUs = latestGrantUs ?? (known?.serverId === serverId ? known?.grantUs : undefined);
+    const other = known ? partyOf(known) : strangerOf(latestFence, latestGrantUs, serverId);
+    if (hold.is('toldOverlap')) this.#tellMore(hold, [other], findings);
+    else findings.push(this.#tell(hold, { other, grantUs }, serverId, event.kind, nowMs));
     this.#measure(hold, nowMs, findings);
   }
 
@@ -78,17 +72,21 @@ export class Overlaps {
   }
 
   #comparePair(earlier: Hold, later: Hold, nowMs: number, findings: Finding[]): void {
-    if (earlier.is('toldOverlap') || !this.#overlaps(earlier, later)) return;
-    const window = { fromUs: later.grantUs, serverId: later.serverId };
-    findings.push(this.#tell(earlier, partyOf(later), window, 'reports', nowMs));
+    const { workedUntilUs, workedServer } = earlier;
+    if (workedUntilUs === undefined || workedServer === undefined) return;
+    if (!this.#isGrantedIn(earlier, later, workedUntilUs, workedServer)) return;
+    if (earlier.is('toldOverlap')) this.#tellMore(earlier, [partyOf(later)], findings);
+    else {
+      const proven = { other: partyOf(later), grantUs: later.grantUs };
+      findings.push(this.#tell(earlier, proven, workedServer, 'reports', nowMs));
+    }
   }
 
-  #overlaps(earlier: Hold, later: Hold): boolean {
-    const { workedUntilUs, workedServer } = earlier;
-    if (later.grantUs === undefined || workedUntilUs === undefined || workedServer !== later.serverId)
-      return false;
+  /** Whether `later` was granted after `earlier` and before this time of that server. */
+  #isGrantedIn(earlier: Hold, later: Hold, untilUs: number, serverId: string): boolean {
+    if (later === earlier || later.grantUs === undefined || later.serverId !== serverId) return false;
     const marginUs = later.fence === undefined ? UNFENCED_MARGIN_US : 0;
-    return later.grantUs + marginUs < workedUntilUs && this.#isLater(earlier, later);
+    return later.grantUs + marginUs < untilUs && this.#isLater(earlier, later);
   }
 
   /**
@@ -115,60 +113,82 @@ export class Overlaps {
 
   #tell(
     hold: Hold,
-    other: Party,
-    window: { fromUs: number | undefined; serverId: string | undefined },
+    proven: { readonly other: Party; readonly grantUs: number | undefined },
+    serverId: string | undefined,
     provenBy: Overlap['provenBy'],
     nowMs: number,
   ): Overlap {
+    const window = this.#windowOf(hold, serverId, [proven.other], proven.grantUs);
     hold.mark('toldOverlap');
-    hold.open = { ...window, toldMs: nowMs, endedMs: undefined };
+    hold.open = { window, toldMs: nowMs, endedMs: undefined };
     this.#open.add(hold);
+    const [other = proven.other] = window.others;
+    const { cause, ...about } = this.#about(hold, window);
+    return { kind: 'overlap', ...about, holder: partyOf(hold), other, ...window, provenBy, cause };
+  }
+
+  /** Tells of further others, where there are any that were not told. */
+  #tellMore(hold: Hold, others: readonly Party[], findings: Finding[]): void {
+    const { open, owner } = hold;
+    const told = open?.window;
+    const serverId = told ? told.serverId : hold.workedServer;
+    const window = this.#windowOf(hold, serverId, [...(told?.others ?? []), ...others], told?.fromUs);
+    if (told && countOf(window) <= countOf(told) && window.fromUs === told.fromUs) return;
+    if (open) open.window = window;
+    const [other] = window.others;
+    findings.push({ kind: 'overlap_other', ...this.#about(hold, window), owner, other, ...window });
+  }
+
+  #about(hold: Hold, { fromUs, serverId }: SuspectWindow) {
     const { lock, resource } = hold;
-    const untilUs = isEndKnownOn(hold, window.serverId) ? hold.workedUntilUs : undefined;
-    const cause = causeOf(hold, window.fromUs, window.serverId);
-    return {
-      kind: 'overlap',
-      store: this.#store,
-      resource,
-      lock,
-      holder: partyOf(hold),
-      other,
-      ...window,
-      untilUs,
-      provenBy,
-      cause,
-    };
+    return { store: this.#store, resource, lock, cause: causeOf(hold, fromUs, serverId) };
+  }
+
+  /** The window as far as it is known now. @param told others that are known without it. @param grantUs of one of them */
+  #windowOf(
+    hold: Hold,
+    serverId: string | undefined,
+    told: readonly Party[],
+    grantUs: number | undefined,
+  ): SuspectWindow {
+    const untilUs = isEndKnownOn(hold, serverId) ? hold.workedUntilUs : undefined;
+    const workedUs = hold.workedServer === serverId ? hold.workedUntilUs : undefined;
+    // The work was on when the last of those was granted, at least.
+    const boundUs = workedUs ?? Math.max(...told.map((one) => grantOn(one, serverId) ?? 0), grantUs ?? 0);
+    const outlived = this.#table.outlivedBy(hold);
+    const known = [
+      ...outlived.others.filter((one) => (grantOn(one, serverId) ?? boundUs) < boundUs),
+      ...this.#laterOf(hold, serverId, boundUs),
+      ...told,
+    ];
+    const { others, moreOthers } = listOthers(known, outlived.moreOthers);
+    const grants = [grantUs, ...others.map((one) => grantOn(one, serverId))].filter((us) => us !== undefined);
+    const fromUs = grants.length === 0 ? undefined : Math.min(...grants);
+    return { serverId, fromUs, untilUs, others, moreOthers };
+  }
+
+  /** Holds of its lock that were granted while the work of `hold` went on, by one server's clock. */
+  #laterOf(hold: Hold, serverId: string | undefined, untilUs: number): Party[] {
+    const parties: Party[] = [];
+    if (serverId === undefined) return parties;
+    for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
+      if (this.#isGrantedIn(hold, other, untilUs, serverId)) parties.push(partyOf(other));
+    }
+    return parties;
   }
 
   #measure(hold: Hold, nowMs: number, findings: Finding[]): void {
     const { open } = hold;
     if (!open) return;
     if (hold.state === 'ended') open.endedMs ??= nowMs;
-    const since = open.endedMs;
     const overdue = nowMs - open.toldMs > MAX_OPEN_MS || this.#open.size > MAX_OPEN;
-    if (since === undefined && !overdue) return;
-    const length = this.#lengthOf(hold, since ?? nowMs);
-    if (length === undefined || (length.approximate && nowMs - (since ?? nowMs) < WAIT_MS && !overdue)) {
-      if (overdue || (since !== undefined && nowMs - since >= WAIT_MS)) this.#close(hold);
-      return;
-    }
+    if (open.endedMs === undefined && !overdue) return;
+    const waitedMs = nowMs - (open.endedMs ?? nowMs);
+    if (!overdue && waitedMs < REPORTS_MS) return;
+    const end = this.#endOf(hold, open.window);
+    if (!overdue && waitedMs < WAIT_MS && end?.approximate !== false) return;
     this.#close(hold);
-    const { lock, resource, owner } = hold;
-    const cause = causeOf(hold, open.fromUs, open.serverId);
-    const untilUs = isEndKnownOn(hold, open.serverId) ? hold.workedUntilUs : undefined;
-    const end: OverlapEnd = {
-      kind: 'overlap_end',
-      store: this.#store,
-      resource,
-      lock,
-      owner,
-      other: length.other && partyOf(length.other),
-      lengthMs: length.us / 1000,
-      approximate: length.approximate,
-      untilUs,
-      cause,
-    };
-    findings.push(end);
+    if (end) findings.push(end);
   }
 
   #close(hold: Hold): void {
@@ -178,32 +198,42 @@ export class Overlaps {
   }
 
   /** Undefined: one end is not known at all. */
-  #lengthOf(
-    hold: Hold,
-    endedMs: number,
-  ): { us: number; approximate: boolean; other: Hold | undefined } | undefined {
-    const { open, workedUntilUs, workedServer } = hold;
-    if (!open || workedUntilUs === undefined || workedServer !== open.serverId) return undefined;
-    const other = this.#firstOther(hold, workedUntilUs);
-    const fromUs = other?.grantUs ?? open.fromUs;
-    if (fromUs === undefined) return undefined;
-    const otherEndUs = other && isEndKnownOn(other, open.serverId) ? other.workedUntilUs : undefined;
-    const us = Math.max(0, Math.min(workedUntilUs, otherEndUs ?? workedUntilUs) - fromUs);
-    const outlasted = other?.state === 'live' && other.producer.builtAfterMs > endedMs + RELEASE_UNDER_WAY_MS;
-    const exact = hold.is('endKnown') && other !== undefined && (otherEndUs !== undefined || outlasted);
-    return { us, approximate: !exact, other };
+  #endOf(hold: Hold, told: SuspectWindow): OverlapEnd | undefined {
+    const { workedUntilUs, workedServer, owner } = hold;
+    const window = this.#windowOf(hold, told.serverId, told.others, told.fromUs);
+    const { serverId, fromUs, untilUs, others } = window;
+    if (workedUntilUs === undefined || workedServer !== serverId || fromUs === undefined) return undefined;
+    const [other] = others;
+    const lengthMs = Math.max(0, workedUntilUs - fromUs) / 1000;
+    const isReported = other?.owner !== undefined && grantOn(other, serverId) === fromUs;
+    const approximate = untilUs === undefined || !isReported;
+    return {
+      kind: 'overlap_end',
+      ...this.#about(hold, window),
+      owner,
+      other,
+      ...window,
+      lengthMs,
+      approximate,
+    };
   }
+}
 
-  /** The first that was granted the lock while the work went on. */
-  #firstOther(hold: Hold, untilUs: number): Hold | undefined {
-    let first: Hold | undefined;
-    for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
-      const fits = other !== hold && other.serverId === hold.open?.serverId && this.#isLater(hold, other);
-      if (!fits || other.grantUs === undefined || other.grantUs >= untilUs) continue;
-      if (first?.grantUs === undefined || other.grantUs < first.grantUs) first = other;
-    }
-    return first;
-  }
+function strangerOf(
+  fence: number | undefined,
+  grantUs: number | undefined,
+  serverId: string | undefined,
+): Party {
+  const nobody = { owner: undefined, producer: undefined, app: undefined, instance: undefined };
+  return { ...nobody, fence, grantUs, serverId };
+}
+
+function grantOn({ grantUs, serverId }: Party, server: string | undefined): number | undefined {
+  return serverId === server ? grantUs : undefined;
+}
+
+function countOf({ others, moreOthers }: SuspectWindow): number {
+  return others.length + moreOthers;
 }
 
 function isEndKnownOn(hold: Hold, serverId: string | undefined): boolean {

@@ -1,11 +1,11 @@
 import type { LockEvent } from '../../contract/event.js';
 import { type EntryFacts, type EntryList, type EntrySource, EntryStore } from './entry-store.js';
-import type { Finding } from './finding.js';
+import type { Finding, OverlapEnd, OverlapOther } from './finding.js';
 import type { BatchFacts } from './ports.js';
 
 /** One thing that happened to a lock, in the words of the event contract. */
 export interface TimelineEntry {
-  readonly kind: LockEvent['kind'] | Finding['kind'];
+  readonly kind: LockEvent['kind'] | Exclude<Finding['kind'], 'overlap_other'>;
   readonly outcome: string | undefined;
   readonly reason: string | undefined;
   /** Redis's clock when it answered, of `serverId`; the only time to order by, within one server. */
@@ -73,8 +73,13 @@ export class Timelines {
     this.#add(event.lock, factsOfEvent(event, batch), batch);
   }
 
-  /** Notes what was found, at this exporter's wall time. */
+  /**
+   * Notes what was found, at this exporter's wall time. What tells more of an overlap moves its entry to the time at which it
+   * began, and is no entry of its own unless it is the end.
+   */
   noteFinding(finding: Finding, wallMs: number): void {
+    if (finding.kind === 'overlap_other' || finding.kind === 'overlap_end') this.#moveOverlap(finding);
+    if (finding.kind === 'overlap_other') return;
     this.#add(finding.lock, factsOfFinding(finding, wallMs), sourceOfFinding(finding));
   }
 
@@ -91,6 +96,11 @@ export class Timelines {
     this.#store.add(log, facts, source);
     this.#total += 1;
     this.#evict();
+  }
+
+  #moveOverlap({ lock, owner, fromUs, other }: OverlapOther | OverlapEnd): void {
+    const log = this.#byLock.get(lock);
+    if (log && fromUs !== undefined) this.#store.moveFinding(log, 'overlap', owner, fromUs, other);
   }
 
   #touch(lock: string): LockLog {
@@ -164,12 +174,14 @@ interface Details {
   readonly loopDelayMs?: number;
 }
 
-function sourceOfFinding(finding: Finding): EntrySource {
+type NotedFinding = Exclude<Finding, OverlapOther>;
+
+function sourceOfFinding(finding: NotedFinding): EntrySource {
   const { producer, app, instance } = ('holder' in finding ? finding.holder : undefined) ?? {};
   return { producer, app, instance };
 }
 
-function factsOfFinding(finding: Finding, wallMs: number): EntryFacts {
+function factsOfFinding(finding: NotedFinding, wallMs: number): EntryFacts {
   const holder = 'holder' in finding ? finding.holder : undefined;
   const other = 'other' in finding ? finding.other : undefined;
   return {
@@ -191,7 +203,7 @@ function factsOfFinding(finding: Finding, wallMs: number): EntryFacts {
   };
 }
 
-function startOf(finding: Finding): number | undefined {
+function startOf(finding: NotedFinding): number | undefined {
   switch (finding.kind) {
     case 'overlap':
       return finding.fromUs;

@@ -31,7 +31,7 @@ export const LEDGER_FAMILIES = {
     unit: 'seconds',
     labels: RESOURCE,
     buckets: OVERLAP_SECONDS,
-    help: "How long two held the same lock, by Redis's clock; approximate where an end is not known. Observed when an overlap is over; fewer than redis_lock_overlaps_total where a holder never reported its end.",
+    help: "Length of an overlap: from the first grant to another until the late work settled, by Redis's clock, also where the other settled before it; approximate where an end is not known. Observed when an overlap is over; fewer than redis_lock_overlaps_total where a holder never reported its end.",
   },
   ghost_holders_total: {
     ...BOTH,

@@ -43,6 +43,8 @@ export class LedgerSeries {
       case 'overlap':
         slot.overlaps.inc();
         return;
+      case 'overlap_other':
+        return;
       case 'overlap_end':
         ledger.overlap_seconds.child(values).observe(finding.lengthMs / MS_PER_SECOND);
         return;

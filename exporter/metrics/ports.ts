@@ -4,7 +4,7 @@ import type { IngestCounters, IngestTotals } from './ingest-counters.js';
 /** What the ledger found, as far as it is counted. */
 export type MetricFinding = { readonly store: string; readonly resource: string } & (
   | {
-      readonly kind: 'overlap' | 'ghost_holder' | 'zombie_renewal' | 'fence_regression';
+      readonly kind: 'overlap' | 'overlap_other' | 'ghost_holder' | 'zombie_renewal' | 'fence_regression';
     }
   | { readonly kind: 'abandoned'; readonly takenOver: boolean }
   | { readonly kind: 'overlap_end'; readonly lengthMs: number }
@@ -89,7 +89,10 @@ export interface Metrics {
   readonly contentType: string;
   /** Counts an accepted event. Not called for rejected and duplicate ones. */
   recordEvent(event: LockEvent, store: string): void;
-  /** Counts a finding. Called once per finding. A ghost holder counts as a loss too, found by a sample. */
+  /**
+   * Counts a finding. Called once per finding. A ghost holder counts as a loss too, found by a sample; a further other of an
+   * overlap is nothing to count.
+   */
   recordFinding(finding: MetricFinding): void;
   /** Each puts what it is handed in the place of the store's last, in one synchronous turn. */
   publishHolders(store: string, counts: readonly HolderCount[]): void;

@@ -23,6 +23,14 @@ interface Findings {
   }[];
 }
 
+/** What an overlap shows besides. */
+interface Overlap {
+  readonly other: { readonly fence: number; readonly grantUs: number };
+  readonly others: readonly { readonly fence: number }[];
+  readonly suspectFromUs: number;
+  readonly suspectUntilUs: number;
+}
+
 describe('what the ledger tells of real processes', () => {
   let redis: RedisServer;
   let exporter: ExporterProcess;
@@ -88,6 +96,33 @@ describe('what the ledger tells of real processes', () => {
     const refused = entries.filter(({ kind, outcome }) => kind === 'fence' && outcome === 'rejected');
     expect(refused).toMatchObject([{ fence: first.fence }]);
     expect(await value('fence_rejections_total', 'paused')).toBe(1);
+    await Promise.all([a.process.stop(), b.process.stop()]);
+  });
+
+  it('one works beyond its lease while three others come and go: the window begins with the first of them', async () => {
+    const key = 'lock:several:1';
+    const [a, b] = await Promise.all([holder(), holder()]);
+    const first = await a.ask({ op: 'acquire', key, leaseMs: 500 });
+    const fences: unknown[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const other = await b.ask({ op: 'acquire', key, waitMs: 5000, leaseMs: LEASE_MS });
+      fences.push(other.fence);
+      await b.ask({ op: 'release', hold: other.hold });
+    }
+    await a.ask({ op: 'release', hold: first.hold });
+    const overlap = await waitFor(
+      async () => (await findingsOf('several')).find(({ lengthMs }) => lengthMs !== null),
+      { what: 'the overlap and its length' },
+    );
+    const { other, others, suspectFromUs, suspectUntilUs } = overlap as Overlap & typeof overlap;
+    expect(overlap).toMatchObject({ holder: { fence: first.fence }, approximate: false, moreOthers: 0 });
+    expect(others.map(({ fence }) => fence)).toEqual(fences);
+    expect([other.fence, other.grantUs]).toEqual([fences[0], suspectFromUs]);
+    expect(overlap.lengthMs).toBeCloseTo((suspectUntilUs - suspectFromUs) / 1000, 3);
+    const { body } = await httpPost(`${exporter.localUrl}/api/v1/timeline`, { key });
+    const { entries } = JSON.parse(body) as { entries: { kind: string; serverUs?: number }[] };
+    expect(entries.find(({ kind }) => kind === 'overlap')?.serverUs).toBe(suspectFromUs);
+    expect(await value('overlaps_total', 'several')).toBe(1);
     await Promise.all([a.process.stop(), b.process.stop()]);
   });
 

@@ -74,6 +74,8 @@ describe('an overlap is proven by a not-owned answer with a later fence', () => 
       serverId: 's1',
       fromUs: 5_000,
       untilUs: 9_000,
+      others: [expect.objectContaining({ owner: B.owner, fence: 101 })],
+      moreOthers: 0,
       provenBy: 'release',
       cause: 'slow_work',
     });
@@ -164,26 +166,25 @@ describe('the length of an overlap', () => {
   };
   const endOfA = release({ latestFence: 101, latestGrantUs: 5_000, settledUs: 9_000 });
 
-  it('ends when the holder settles, known once the other’s client is heard of after that', () => {
+  it('is that of the window, told once the others’ reports had time to come', () => {
     const bench = overlap();
     expect(kindsOf(bench.send('producer-a', { events: [endOfA] }))).toEqual(['overlap']);
-    bench.wait(1000);
-    bench.send('producer-b');
     expect(bench.wait(1000)).toEqual([]);
-    bench.send('producer-b');
-    expect(bench.wait(1000)).toEqual([]);
-    bench.send('producer-b');
-    expect(bench.wait(1000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 4, approximate: false }]);
+    expect(bench.wait(1000)).toMatchObject([
+      { kind: 'overlap_end', fromUs: 5_000, untilUs: 9_000, lengthMs: 4, approximate: false },
+    ]);
+    expect(kindsOf(bench.wait(60_000))).toEqual(['abandoned']);
   });
 
-  it('ends when the other settles, in whatever order the two reports come', () => {
+  it('is the same when the other settled first, in whatever order the two reports come: the late work went on', () => {
     const endOfB = release({ ...B, ...RELEASED, settledUs: 7_000 });
     for (const events of [
       [endOfA, endOfB],
       [endOfB, endOfA],
     ]) {
-      const found = overlap().send('producer-a', { events });
-      expect(found.at(-1)).toMatchObject({ kind: 'overlap_end', lengthMs: 2, approximate: false });
+      const bench = overlap();
+      const found = [...bench.send('producer-a', { events }), ...bench.wait(3000)];
+      expect(found.at(-1)).toMatchObject({ kind: 'overlap_end', lengthMs: 4, approximate: false });
       expect(kindsOf(found)).toEqual(['overlap', 'overlap_end']);
     }
   });
@@ -199,6 +200,87 @@ describe('the length of an overlap', () => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant(1_000), renewal({ latestFence: 101 })] });
     expect(bench.wait(4_000_000).filter(({ kind }) => kind === 'overlap_end')).toEqual([]);
+  });
+});
+
+describe('the suspect window of an overlap with several others', () => {
+  const other = (n: number) => ({ owner: n.toString(16).padStart(16, 'b'), fence: 100 + n });
+  const hold = (n: number, grantUs: number) => [
+    acquired({ ...other(n), serverUs: grantUs }),
+    release({ ...other(n), ...RELEASED, settledUs: grantUs + 500 }),
+  ];
+  const endOfA = (latest: number) =>
+    release({ latestFence: 100 + latest, latestGrantUs: latest * 1_000_000, settledUs: 90_000_000 });
+  const overlapped = (count: number, events: readonly LockEvent[] = [grant(1_000)]) => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events });
+    for (let n = 2; n < count + 2; n += 1) bench.send('producer-b', { events: hold(n, n * 1_000_000) });
+    return bench;
+  };
+  const fences = (others: readonly { readonly fence: number | undefined }[]) =>
+    others.map(({ fence }) => fence);
+
+  it('begins with the first of them though the answer names the last, and lists each', () => {
+    const bench = overlapped(3);
+    const [found] = bench.send('producer-a', { events: [endOfA(4)] });
+    expect(found).toMatchObject({
+      kind: 'overlap',
+      other: other(2),
+      fromUs: 2_000_000,
+      untilUs: 90_000_000,
+      others: [other(2), other(3), other(4)],
+      moreOthers: 0,
+    });
+    expect(bench.wait(3000)).toMatchObject([
+      { kind: 'overlap_end', fromUs: 2_000_000, lengthMs: 88_000, other: other(2), approximate: false },
+    ]);
+  });
+
+  it('is as early when a hot lock has forgotten the first of them meanwhile, and counts those it does not list', () => {
+    const bench = overlapped(30);
+    const [found] = bench.send('producer-a', { events: [endOfA(31)] });
+    expect(found).toMatchObject({ kind: 'overlap', other: other(2), fromUs: 2_000_000, moreOthers: 22 });
+    expect(found?.kind === 'overlap' && fences(found.others)).toEqual([
+      102, 103, 104, 105, 106, 107, 108, 109,
+    ]);
+  });
+
+  it('does not reach back to holds before the late one, or to those granted after its end', () => {
+    const bench = overlapped(3, [...hold(1, 500), grant(1_000)]);
+    const end = release({ latestFence: 103, latestGrantUs: 3_000_000, settledUs: 3_500_000 });
+    const [found] = bench.send('producer-a', { events: [end] });
+    expect(found?.kind === 'overlap' && fences(found.others)).toEqual([102, 103]);
+  });
+
+  it('widens when the first other is heard of only later, before and after its length was told', () => {
+    for (const waitMs of [1000, 5000]) {
+      const bench = overlapped(0);
+      bench.send('producer-b', { events: hold(4, 4_000_000) });
+      expect(bench.send('producer-a', { events: [endOfA(4)] })).toMatchObject([{ fromUs: 4_000_000 }]);
+      bench.wait(waitMs);
+      const late = bench.send('producer-c', { events: hold(2, 2_000_000) });
+      expect(late[0]).toMatchObject({
+        kind: 'overlap_other',
+        owner: HOLD.owner,
+        fromUs: 2_000_000,
+        other: other(2),
+      });
+    }
+  });
+
+  it('names one whom a later answer of Redis tells of, and its own report in the place of that', () => {
+    const bench = overlapped(0);
+    const [told] = bench.send('producer-a', {
+      events: [renewal({ latestFence: 102, latestGrantUs: 5_000 })],
+    });
+    expect(told).toMatchObject({ other: { owner: undefined, fence: 102 }, fromUs: 5_000 });
+    expect(bench.send('producer-a', { events: [endOfA(4)] })).toMatchObject([
+      { kind: 'overlap_other', fromUs: 5_000, others: [{ fence: 102 }, { fence: 104 }] },
+    ]);
+    bench.send('producer-b', { events: hold(4, 4_000_000) });
+    expect(bench.wait(40_000)).toMatchObject([
+      { kind: 'overlap_end', others: [{ owner: undefined, fence: 102 }, other(4)], approximate: true },
+    ]);
   });
 });
 

@@ -52,4 +52,29 @@ describe('the timeline of a lock', () => {
     expect(known).toEqual([3, 0, 1, 1]);
     expect([timelines.size, timelines.evicted]).toEqual([8, 1]);
   });
+
+  it('an overlap stands at the first other grant, also when that is heard of only later, and so does its end', () => {
+    const timelines = new Timelines();
+    const party = { producer: 'producer-a', app: 'shop', instance: 'shop-1', serverId: 's1' };
+    const { lock, owner } = HOLD;
+    const about = { store: 'orders', resource: 'stock', lock, cause: 'slow_work', serverId: 's1' } as const;
+    const window = (fence: number, grantUs: number) => {
+      const other = { ...party, owner: 'bbbbbbbbbbbbbbbb', fence, grantUs };
+      return { ...about, fromUs: grantUs, untilUs: 90, other, others: [other], moreOthers: 0 };
+    };
+    const holder = { ...party, owner, fence: 100, grantUs: 5 };
+    timelines.noteFinding({ kind: 'overlap', ...window(103, 80), holder, provenBy: 'release' }, 1);
+    timelines.noteFinding({ kind: 'overlap_other', ...window(101, 40), owner }, 2);
+    expect(timelines.read(lock)).toMatchObject([
+      { kind: 'overlap', serverUs: 40, latestFence: 101, serverId: 's1' },
+    ]);
+    timelines.noteFinding(
+      { kind: 'overlap_end', ...window(102, 30), owner, lengthMs: 0.06, approximate: false },
+      3,
+    );
+    expect(timelines.read(lock)).toMatchObject([
+      { kind: 'overlap', serverUs: 30, latestFence: 102 },
+      { kind: 'overlap_end', serverId: 's1', settledUs: 90, spanMs: 0.06 },
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { RecentFindings } from '../../../../exporter/findings.js';
 import type { Overlap, OverlapEnd } from '../../../../exporter/ledger/finding.js';
 import { seededRandom } from '../../../support/clocks.js';
 import { type Step, type Told, type TrueHold, World } from './world.js';
@@ -54,19 +55,53 @@ function checkOverlaps({ told, holds }: World, alone: boolean): void {
   }
 }
 
-/** By the truth: from the first other grant that was reported until one of the two settled. */
-function checkLengths({ told, holds }: World): number {
-  const ends = told.flatMap(({ finding }) => (finding.kind === 'overlap_end' ? finding : []));
+/** By the truth: an exact length is that of the window, from the first other grant that was reported until the work settled. */
+function checkLengths(world: World, alone: boolean): number {
+  const ends = world.told.flatMap(({ finding }) => (finding.kind === 'overlap_end' ? finding : []));
   const exact = ends.filter((end: OverlapEnd) => !end.approximate);
   for (const end of exact) {
-    const hold = holds.find(({ owner }) => owner === end.owner);
-    const others = hold ? truthOf(hold, holds).filter(({ arrived }) => arrived.has('acquire')) : [];
-    const lengths = others.map(
-      (other) => Math.min(hold?.endMs ?? 0, other.endMs ?? Number.POSITIVE_INFINITY) - other.grantMs,
-    );
+    const hold = world.holds.find(({ owner }) => owner === end.owner);
+    const others = hold ? truthOf(hold, world.holds).filter(({ arrived }) => arrived.has('acquire')) : [];
+    const lengths = others.map(({ grantMs }) => (hold?.endMs ?? 0) - grantMs);
     expect(lengths.some((ms) => Math.abs(ms - end.lengthMs) < 2)).toBe(true);
+    expect(end.lengthMs).toBeCloseTo(((end.untilUs ?? 0) - (end.fromUs ?? 0)) / 1000, 3);
   }
+  if (alone) expect(new Set(ends.map(({ owner }) => owner)).size).toBe(ends.length);
   return exact.length;
+}
+
+/**
+ * The suspect window as it is shown in the end: it begins with the first other whose report came, not later, and names
+ * all of them and nobody else. Other exporters' clients are not known here, except the latest.
+ */
+function checkWindows(world: World, alone: boolean): number {
+  const findings = new RecentFindings();
+  for (const { finding, atMs } of world.told) findings.add(finding, atMs);
+  const overlaps = findings.list().filter(({ kind }) => kind === 'overlap');
+  let several = 0;
+  for (const { holder, others, moreOthers, serverId, suspectFromUs, suspectUntilUs, ...rest } of overlaps) {
+    const hold = world.holds.find(({ owner }) => owner === holder.owner);
+    if (!hold || serverId === null || suspectFromUs === null) continue;
+    const truth = truthOf(hold, world.holds).filter(({ server }) => server === serverId);
+    const shown = others.flatMap(({ owner }) => owner ?? []);
+    expect(truthOf(hold, world.holds).map(({ owner }) => owner)).toEqual(expect.arrayContaining(shown));
+    // A new master tells of the last grant by the clock of the old one: then the window is called approximate.
+    const isExact = rest.lengthMs !== null && !rest.approximate;
+    const grants = isExact ? truth : truthOf(hold, world.holds);
+    expect(grants.map(({ grantUs }) => grantUs)).toContain(suspectFromUs);
+    if (suspectUntilUs !== null)
+      expect(Math.abs(world.timeOf(serverId, suspectUntilUs) - (hold.endMs ?? 0))).toBeLessThan(2);
+    if (!alone || hold.server !== serverId) continue;
+    // Grants in the last millisecond before the end are not claimed.
+    const known = truth.filter(
+      ({ arrived, grantMs }) => arrived.has('acquire') && grantMs < (hold.endMs ?? 0) - 1,
+    );
+    const [first] = known;
+    if (first) expect(suspectFromUs).toBeLessThanOrEqual(first.grantUs);
+    expect(shown.length + moreOthers).toBeGreaterThanOrEqual(known.length);
+    if (known.length > 1) several += 1;
+  }
+  return several;
 }
 
 /** A ghost was told of work that was still on, and whose client did not know, when Redis was looked at. */
@@ -94,7 +129,8 @@ it('tells no overlap, ghost or zombie that is not true, and each overlap whose r
       checkOverlaps(world, exporters === 1);
       checkGhosts(world);
       expect(ownersOf(world.told, 'zombie_renewal')).toEqual([]);
-      count('exact length', checkLengths(world));
+      count('exact length', checkLengths(world, exporters === 1));
+      count('several others', checkWindows(world, exporters === 1));
       for (const situation of world.situations) count(situation);
       for (const { finding } of world.told) count(finding.kind);
       const proofs = world.told.flatMap(({ finding }) =>
@@ -113,6 +149,7 @@ it('tells no overlap, ghost or zombie that is not true, and each overlap whose r
     'overlap',
     'overlap_end',
     'exact length',
+    'several others',
     'ghost_holder',
     'abandoned',
     'proven by release',
