@@ -1,6 +1,7 @@
 import { contractJsonSchemas } from '../../contract/index.js';
 import { errorsPage } from './errors-page.js';
 import { eventsPage } from './events-page.js';
+import { httpPage } from './http-page.js';
 import { metricsPage } from './metrics-page.js';
 import { optionsPage } from './options-page.js';
 
@@ -12,6 +13,7 @@ export function referencePages(): Map<string, string> {
     ['events.md', eventsPage()],
     ['options.md', optionsPage()],
     ['errors.md', errorsPage()],
+    ['http-api.md', httpPage()],
     ...schemas.map(
       ([name, schema]) => [`schema/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`] as const,
     ),

@@ -23,8 +23,10 @@ export const HOT_PATH = '/api/v1/hot';
 
 /** A key as JSON, base64 and all: twice the longest that a client reports. */
 const MAX_KEY_BODY_BYTES = 4 * MAX_KEY_BASE64_LENGTH;
-const DEFAULT_HOT_LIMIT = 20;
-const MAX_HOT_LIMIT = 1024;
+/** Most hot locks in an answer unless asked otherwise. */
+export const DEFAULT_HOT_LIMIT = 20;
+/** Most hot locks that may be asked for: all that are counted. */
+export const MAX_HOT_LIMIT = 1024;
 
 /** Adds the paths. A key is taken in a body only: an address ends up in logs. */
 export function addLockRoutes(app: Express, options: LockRouteOptions): void {

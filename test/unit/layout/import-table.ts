@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'alerts/', rooms: ['contract/', 'exporter/metrics/'], packages: ['yaml'] },
   {
     path: 'docs/',
-    rooms: ['contract/', 'exporter/config/', 'exporter/metrics/', 'dashboards/'],
+    rooms: ['contract/', 'exporter/', 'dashboards/'],
     packages: [],
   },
   {
