@@ -255,7 +255,6 @@ export class AcquireCall implements DeadlineItem, CommandListener<AcquireReply> 
   #facts(nowMs: number, server: ServerStamp | undefined): AcquireFacts {
     return {
       atMs: this.#parts.clock.wallMs(),
-
       mode: this.#mode,
       waitMs: nowMs - this.#startMs,
       attempts: this.#attempts,

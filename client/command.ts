@@ -78,14 +78,11 @@ export class Command<Reply> implements DeadlineItem, GateWaiter, Sender {
     this.#limitMs = limitMs;
     this.#send = send;
     this.#sentMs = room.clock.monoMs();
-    if (room.gate.isOpen) this.#sendNow(this.#sentMs);
-    else room.gate.wait(this);
-    // Sent first: Redis is at work while the books are kept. A connection that has ended may have refused it already.
-    if (!this.#isOver) room.deadlines.set(this, this.#sentMs + limitMs);
-  }
-
-  get #isOver(): boolean {
-    return this.#state === 'over';
+    const isOpen = room.gate.isOpen;
+    // Sent first: Redis is at work while the books are kept.
+    if (isOpen) this.#sendNow(this.#sentMs);
+    room.deadlines.set(this, this.#sentMs + limitMs);
+    if (!isOpen) room.gate.wait(this);
   }
 
   /** True while an answer could still tell that Redis carried it out, and nobody has heard of it yet. */

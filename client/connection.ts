@@ -123,9 +123,12 @@ function connectRedis(options: ServerConnectionOptions | SentinelConnectionOptio
     lazyConnect,
     enableOfflineQueue: false,
     retryStrategy: reconnectMs,
+    // Once for each socket: ioredis would end it again for every command under way, and warn of a leak of listeners.
+    reconnectOnError: (error) => isReadonly(error) && redis.stream?.writableEnded !== true,
   };
   const url = 'url' in options ? options.url : undefined;
-  return url === undefined ? new Redis(settings) : new Redis(url, settings);
+  const redis: Redis = url === undefined ? new Redis(settings) : new Redis(url, settings);
+  return redis;
 }
 
 function nodeOptions(options: CommonConnectionOptions) {

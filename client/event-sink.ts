@@ -51,10 +51,10 @@ export class EventSink {
     }
   }
 
-  /** Encoded once, for both. */
+  /** Encoded for each: an event that names no server means the one that is current when it is encoded. */
   #emitBoth(pending: PendingEvent): void {
     const event = pending.encode();
-    this.#channel?.emit({ urgent: pending.urgent, encode: () => event });
+    this.#channel?.emit(pending);
     this.#diagnostics.publish({ store: this.#store, event: withoutKey(event) } satisfies DiagnosticsMessage);
   }
 }

@@ -193,7 +193,10 @@ export class Hold implements DeadlineItem {
 
   /** The work has settled: gives the lock back. Once; repeated calls share the answer. Never rejects. */
   release(): Promise<ReleaseResult> {
-    this.#release ??= this.#sendRelease();
+    const nowMs = this.now();
+    // Before anything is sent: a listener of the signal may release too, and shares the answer.
+    this.noticeEnd(nowMs);
+    this.#release ??= this.#sendRelease(nowMs);
     return this.#release;
   }
 
@@ -232,8 +235,8 @@ export class Hold implements DeadlineItem {
     return this.#renewal.result;
   }
 
-  #sendRelease(): Promise<ReleaseResult> {
-    const settled = this.#settle();
+  #sendRelease(nowMs: number): Promise<ReleaseResult> {
+    const settled = this.#settle(nowMs);
     const result = new Promise<ReleaseResult>((resolve) => {
       const onAnswer = (answer: Answer<ReleaseReply>) => resolve(this.#end(answer, settled));
       new Command(this.#parts, { onAnswer }, this.#parts.commandTimeoutMs, (scripts, command) =>
@@ -246,9 +249,7 @@ export class Hold implements DeadlineItem {
     return result;
   }
 
-  #settle(): Settled {
-    const nowMs = this.now();
-    this.noticeEnd(nowMs);
+  #settle(nowMs: number): Settled {
     this.#to('settling');
     this.term.settle(nowMs);
     return { atMs: nowMs, loopDelayMs: this.#parts.loopDelay.worstSince(this.grant.sentMs, nowMs) };

@@ -212,7 +212,12 @@ function makeParts(options: LockClientOptions, store: string): ClientParts {
     epochs,
     deadlines: new DeadlineQueue(clock),
     gate: new ReadyGate(redis),
-    sender: new ScriptSender(redis, options.scripts ?? loadLockScripts(), epochs),
+    sender: new ScriptSender(
+      redis,
+      options.scripts ?? loadLockScripts(),
+      epochs,
+      options.jointCommands ?? true,
+    ),
     ...limits,
   };
   events.open(

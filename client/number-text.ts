@@ -13,7 +13,8 @@ const MAX_SMALL_US = 1_000_000_000;
 /** A duration in ms within the contract's range, to the µs: more digits are noise and cost bytes. */
 export function durationText(ms: number): string {
   const us = Math.round(Math.min(Math.max(ms, 0), MAX_DURATION_MS) * 1000);
-  if (us >= MAX_SMALL_US) return String(us / 1000);
+  // NaN is not below it either.
+  if (!(us < MAX_SMALL_US)) return numberText(us / 1000);
   const wholeMs = Math.trunc(us / 1000);
   return `${wholeMs}${THOUSANDTHS[us - wholeMs * 1000]}`;
 }
@@ -22,7 +23,7 @@ export function durationText(ms: number): string {
 export function timeMsText(atMs: number): string {
   const second = Math.trunc(atMs / 1000);
   const rest = THREE_DIGITS[atMs - second * 1000];
-  return second > 0 && rest !== undefined ? `${second}${rest}` : String(atMs);
+  return second > 0 && rest !== undefined ? `${second}${rest}` : numberText(atMs);
 }
 
 /** A time in whole µs since the epoch. */
@@ -31,5 +32,10 @@ export function timeUsText(atUs: number): string {
   const restUs = atUs - second * 1_000_000;
   const restMs = Math.trunc(restUs / 1000);
   const [ms, us] = [THREE_DIGITS[restMs], THREE_DIGITS[restUs - restMs * 1000]];
-  return second > 0 && us !== undefined ? `${second}${ms}${us}` : String(atUs);
+  return second > 0 && us !== undefined ? `${second}${ms}${us}` : numberText(atUs);
+}
+
+/** As JSON has it: what is no number costs its own event, and not the whole batch. */
+function numberText(value: number): string {
+  return Number.isFinite(value) ? String(value) : 'null';
 }

@@ -90,6 +90,11 @@ export interface LockClientOptions {
   random?: Random;
   /** Randomness for the owner tokens. Default: the system's generator. */
   fillRandom?: FillRandom;
+  /**
+   * Whether locks that are taken and given back at the same time may travel to a single server in joint commands.
+   * Default true. To be turned off for a proxy that answers INFO and spreads keys over servers without a word.
+   */
+  jointCommands?: boolean;
   /** The lock scripts. Default: read from the package's files. Clients of one process may share them. */
   scripts?: LockScripts;
 }

@@ -1,4 +1,3 @@
-import { reasonOfReply } from '../contract/redis-reason.js';
 import type { AcquireReply, CheckReply, ReleaseReply, RenewReply } from '../lua/replies.js';
 import type { AcquireArgs, LockArgs, LockScripts, RenewArgs } from '../lua/scripts.js';
 import type { TogetherCall, TogetherReply } from '../lua/together.js';
@@ -29,46 +28,45 @@ interface Gathered {
  * turn, and go to Redis as one command: what ioredis, the socket and EVALSHA cost for each command is most of what a
  * lock costs. A lone caller's is sent at once. The order of calls stays as it is.
  *
- * When Redis refuses a joint command as a whole, since one key of it lies in another slot or is forbidden to this
- * user, nothing of it was done: each call that is still waited for is sent alone, and has its own answer. Such a
- * connection gets no more joint commands. A Cluster gets none at all: its keys lie on several servers.
+ * Only to a server that surely has all keys: a proxy may send a command to where its first key lives. When a joint
+ * command is refused since one key of it is forbidden to this user, or lies in another slot, then nothing of it was
+ * done: each call that is still waited for is sent alone, and has its own answer; and so are all until the connection
+ * is made anew. Any other error is the answer to each of the calls, as it would have been to each alone.
  */
 export class ScriptSender {
   readonly #redis: LockConnection;
   readonly #scripts: LockScripts;
   readonly #epochs: ServerEpochs;
+  readonly #joins: boolean;
+  /** Calls without an answer, the one being made included. */
   #underWay = 0;
   #gathered: Gathered[] = [];
   #refusedOn: ServerEpoch | undefined;
 
-  constructor(redis: LockConnection, scripts: LockScripts, epochs: ServerEpochs) {
+  /** @param joins false: each call is a command of its own */
+  constructor(redis: LockConnection, scripts: LockScripts, epochs: ServerEpochs, joins: boolean) {
     this.#redis = redis;
     this.#scripts = scripts;
     this.#epochs = epochs;
+    this.#joins = joins && scripts.together !== undefined;
   }
 
   acquire(args: AcquireArgs, sender: Sender): Promise<AcquireReply> {
-    this.#underWay += 1;
-    if (!this.#mayGather) return this.#scripts.acquire(this.#redis, args);
-    return this.#gather({ script: 'acquire', args }, sender) as Promise<AcquireReply>;
+    if (this.#mayGather) return this.#gather({ script: 'acquire', args }, sender) as Promise<AcquireReply>;
+    return this.#sendNow(() => this.#scripts.acquire(this.#redis, args));
   }
 
   release(args: LockArgs, sender: Sender): Promise<ReleaseReply> {
-    this.#underWay += 1;
-    if (!this.#mayGather) return this.#scripts.release(this.#redis, args);
-    return this.#gather({ script: 'release', args }, sender) as Promise<ReleaseReply>;
+    if (this.#mayGather) return this.#gather({ script: 'release', args }, sender) as Promise<ReleaseReply>;
+    return this.#sendNow(() => this.#scripts.release(this.#redis, args));
   }
 
   renew(args: RenewArgs): Promise<RenewReply> {
-    this.#underWay += 1;
-    this.#sendGathered();
-    return this.#scripts.renew(this.#redis, args);
+    return this.#sendNow(() => this.#scripts.renew(this.#redis, args));
   }
 
   check(args: LockArgs): Promise<CheckReply> {
-    this.#underWay += 1;
-    this.#sendGathered();
-    return this.#scripts.check(this.#redis, args);
+    return this.#sendNow(() => this.#scripts.check(this.#redis, args));
   }
 
   /** To be called when the promise of a call has settled. */
@@ -77,11 +75,23 @@ export class ScriptSender {
   }
 
   get #mayGather(): boolean {
-    if (this.#underWay < 2 || this.#scripts.together === undefined) return false;
-    return !this.#redis.isCluster && this.#refusedOn !== this.#epochs.current;
+    return this.#underWay > 0 && this.#mayJoin;
+  }
+
+  get #mayJoin(): boolean {
+    const { current } = this.#epochs;
+    return this.#joins && current.hasAllKeys && this.#refusedOn !== current;
+  }
+
+  /** Nothing overtakes what was gathered before. */
+  #sendNow<Reply>(send: () => Promise<Reply>): Promise<Reply> {
+    this.#sendGathered();
+    this.#underWay += 1;
+    return attempt(send);
   }
 
   #gather(call: TogetherCall, sender: Sender): Promise<TogetherReply> {
+    this.#underWay += 1;
     return new Promise((resolve, reject) => {
       const settle = (reply: TogetherReply) => (reply instanceof Error ? reject(reply) : resolve(reply));
       if (this.#gathered.length === 0) process.nextTick(this.#sendGathered);
@@ -93,53 +103,62 @@ export class ScriptSender {
     const gathered = this.#gathered;
     if (gathered.length === 0) return;
     this.#gathered = [];
-    if (gathered.length === 1) this.#sendEachAlone(gathered);
-    else this.#sendTogether(gathered);
+    if (gathered.length > 1 && this.#mayJoin) this.#sendTogether(gathered);
+    else this.#sendEachAlone(gathered);
   };
 
   #sendTogether(gathered: readonly Gathered[]): void {
     const calls = gathered.map(({ call }) => call);
-    const settleAll = (error: unknown) => {
-      for (const { settle } of gathered) settle(asError(error));
-    };
-    this.#scripts.together?.(this.#redis, calls).then(
+    attempt(() => this.#together(calls)).then(
       (replies) => {
         for (const [at, { settle }] of gathered.entries()) settle(replies[at] ?? new Error('no answer'));
       },
-      (error) => {
-        if (isRefusal(error)) this.#refused(gathered, error);
-        else settleAll(error);
+      (error: unknown) => {
+        if (isAboutOneKey(error)) this.#refused(gathered, error);
+        else for (const { settle } of gathered) settle(asError(error));
       },
     );
   }
 
+  #together(calls: readonly TogetherCall[]): Promise<readonly TogetherReply[]> {
+    const { together } = this.#scripts;
+    if (together === undefined) throw new Error('these scripts have no joint form');
+    return together(this.#redis, calls);
+  }
+
   /** Nothing was done. A call that nobody waits for any more stays undone: its clean-up was sent already. */
   #refused(gathered: readonly Gathered[], error: Error): void {
-    if (isLasting(error)) this.#refusedOn = this.#epochs.current;
+    this.#refusedOn = this.#epochs.current;
     for (const { sender, settle } of gathered) if (!sender.isUnanswered) settle(error);
     this.#sendEachAlone(gathered.filter(({ sender }) => sender.isUnanswered));
+    // What was gathered for another joint command must not be overtaken by calls that are sent at once from now on.
+    this.#sendGathered();
   }
 
   #sendEachAlone(gathered: readonly Gathered[]): void {
     for (const { call, settle } of gathered) {
-      const answer: Promise<TogetherReply> =
+      const send = (): Promise<TogetherReply> =>
         call.script === 'acquire'
           ? this.#scripts.acquire(this.#redis, call.args)
           : this.#scripts.release(this.#redis, call.args);
-      answer.then(settle, (error) => settle(asError(error)));
+      attempt(send).then(settle, (error) => settle(asError(error)));
     }
   }
 }
 
-/** Redis answered, and with an error: the joint script itself raises none, so nothing of it was run. */
-function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
+/** A connection that somebody wrapped may throw; here that would end the process. */
+function attempt<Reply>(send: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return send();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
-/** It would be refused again. */
-function isLasting(error: Error): boolean {
-  const reason = reasonOfReply(error.message);
-  return reason === 'cross_slot' || reason === 'no_permission';
+/** Redis looks at the keys of a script before it runs it, so nothing was done; and the other calls' keys may do. */
+function isAboutOneKey(error: unknown): error is Error {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return false;
+  return /^(CROSSSLOT|NOPERM|TRYAGAIN)\b/.test(error.message);
 }
 
 function asError(error: unknown): Error {

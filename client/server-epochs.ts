@@ -4,6 +4,11 @@ import type { LockConnection } from './lock-connection.js';
 export class ServerEpoch {
   /** Run id of the server; undefined as long as it is not known. */
   id: string | undefined;
+  /**
+   * The server itself answered, and no proxy that has none of its own: every key is there. False as long as that is
+   * not known, and on a node of a cluster.
+   */
+  hasAllKeys = false;
   readonly #oneServer: boolean;
 
   /** @param oneServer false when answers may come from several servers (Cluster): such are never compared */
@@ -85,6 +90,7 @@ class ConnectionEpochs implements ServerEpochs {
     this.#connection.info('server').then(
       (info) => {
         epoch.id = runIdOf(info);
+        epoch.hasAllKeys = epoch.id !== undefined && !CLUSTER_MODE.test(String(info));
       },
       () => {
         // Not allowed, or the connection went: the id stays unknown, and nothing is compared by it.
@@ -92,6 +98,8 @@ class ConnectionEpochs implements ServerEpochs {
     );
   };
 }
+
+const CLUSTER_MODE = /^redis_mode:cluster\s*$/m;
 
 function runIdOf(info: unknown): string | undefined {
   return typeof info === 'string' ? /^run_id:([0-9A-Za-z]{1,40})\s*$/m.exec(info)?.[1] : undefined;

@@ -56,7 +56,7 @@ export interface SampleArgs {
 }
 
 /**
- * The five scripts. Each call is one round trip (two when the server does not know the script yet).
+ * The lock scripts. Each call is one round trip (two when the server does not know the script yet).
  *
  * All of them reject with what the connection rejects with, unchanged; with RedisLockError `bad_reply` when the
  * answer is none of the script's; and with RedisLockError `invalid_option` when the script refused an argument.

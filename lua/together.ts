@@ -19,7 +19,7 @@ export type TogetherReply = AcquireReply | ReleaseReply | Error;
  * ARGV[1] has a letter for each call: `A` acquire or `R` release with a fence key, `a` or `r` without. The keys and
  * the arguments of the calls follow one another. The answer has one element for each call: the text that the script
  * answered, or the error that stopped it. An error of one call, the refused SET of a full server say, never touches
- * the others. (Redis looks whether it is full before the first write of a script: acquires that follow a release are
+ * the others; but what only a replica says stands for all of them. (Redis looks whether it is full before the first write of a script: acquires that follow a release are
  * granted also by a full server, 15 small keys at most.)
  */
 export function composeTogether(acquireSource: string, releaseSource: string): Script {
@@ -49,6 +49,8 @@ for at = 1, #plan do
   -- What redis.call() raises is text by now, in older versions with a place in front of it.
   if not ok and type(reply) ~= 'table' then
     reply = { err = string.match(reply, '%u%u%u+ .*') or ('ERR ' .. reply) }
+    -- A replica has written nothing. As an answer of its own this tells the connection to look for the master.
+    if string.find(reply.err, '^READONLY') then return reply end
   end
   replies[at] = reply
 end

@@ -58,36 +58,40 @@ export class BatchEncoder {
     return this.#seq > 0;
   }
 
-  /** From now on each batch says goodbye. */
+  /** From now on the batch after which nothing is left says goodbye. */
   sayGoodbye(): void {
     this.#closing = true;
   }
 
-  /** Takes as many events from `queue` as fit. */
-  encode(queue: EncodedQueue | undefined, holds?: HoldsPart, serverId?: string): EncodedBatch {
+  /**
+   * Takes as many events from `queue` as fit; none when there are holds which they must not travel with.
+   * @param serverId of the server that all mean which name none
+   */
+  encode(queue: EncodedQueue, withEvents: boolean, holds?: HoldsPart, serverId?: string): EncodedBatch {
     const room = MAX_BODY_BYTES - ENVELOPE_BYTES - (holds?.bytes ?? 0);
-    const events = queue ? queue.take(BATCH_EVENTS, room) : { parts: [], count: 0 };
-    const head = this.#envelope(serverId, holds);
+    const events = withEvents ? queue.take(BATCH_EVENTS, room) : { parts: [], count: 0 };
+    const closing = this.#closing && queue.length === 0 && (holds?.last ?? true);
+    const head = this.#envelope(serverId, holds, closing);
     this.#seq += 1;
     return {
       seq: this.#seq,
       body: Buffer.concat([Buffer.from(`${head},"events":[`), ...events.parts, END]),
       events: events.count,
       holds,
-      closing: this.#closing,
+      closing,
       dropTotal: this.#tally.dropTotal,
     };
   }
 
   /** The batch up to its events, without the closing brace. */
-  #envelope(serverId: string | undefined, holds: HoldsPart | undefined): string {
+  #envelope(serverId: string | undefined, holds: HoldsPart | undefined, isLast: boolean): string {
     const { producer, startedAtMs, app, instance } = this.#identity;
     const store = this.#store;
     const seq = this.#seq + 1;
     const sentAtMs = this.#clock.wallMs();
     const dropped = this.#tally.dropped();
     const v = CONTRACT_VERSION;
-    const closing = this.#closing || undefined;
+    const closing = isLast || undefined;
     const fields = {
       v,
       producer,

@@ -79,6 +79,8 @@ export class EncodedQueue {
   readonly #ordinary = new Ring<Chunk>();
   /** The last chunk, while it may still grow. */
   #open: Chunk | undefined;
+  /** Room of a chunk that was closed early. */
+  #spare: Buffer | undefined;
   #length = 0;
   #order = 0;
 
@@ -163,7 +165,7 @@ export class EncodedQueue {
     const open = this.#open;
     const fits = open !== undefined && open.used + bytes <= open.bytes.length;
     if (fits && open.urgent === event.urgent && open.server === event.server) return open;
-    if (open !== undefined) trim(open);
+    if (open !== undefined) this.#trim(open);
     const chunk = new Chunk(this.#order, event, this.#room(bytes));
     (event.urgent ? this.#urgent : this.#ordinary).push(chunk);
     this.#open = chunk;
@@ -171,7 +173,16 @@ export class EncodedQueue {
   }
 
   #room(bytes: number): Buffer {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare !== undefined && spare.length >= bytes) return spare;
     return Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes));
+  }
+
+  #trim(chunk: Chunk): void {
+    if (chunk.used >= HALF_CHUNK_BYTES) return;
+    this.#spare = chunk.bytes;
+    chunk.bytes = Buffer.from(chunk.bytes.subarray(0, chunk.used));
   }
 
   /** Takes a chunk out whose events are all gone. It is the first of its ring. */
@@ -182,7 +193,3 @@ export class EncodedQueue {
 }
 
 const SEPARATOR = Buffer.from(',');
-
-function trim(chunk: Chunk): void {
-  if (chunk.used < HALF_CHUNK_BYTES) chunk.bytes = Buffer.from(chunk.bytes.subarray(0, chunk.used));
-}

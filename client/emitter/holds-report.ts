@@ -1,6 +1,6 @@
 import { MAX_BATCH_HOLDS, MAX_BODY_BYTES } from '../../contract/batch.js';
 import type { Clock } from '../../contract/clock.js';
-import type { EmitterSource } from './emitter.js';
+import type { EmitterSource, EventServer } from './emitter.js';
 
 /**
  * Most bytes of holds in one batch: half a body. Even when each hold carries the longest key, the other half
@@ -23,6 +23,8 @@ export interface HoldsPart {
   readonly first: boolean;
   /** Nothing of its set is left. */
   readonly last: boolean;
+  /** The server that was current when the set was read: holds that name none mean this one. */
+  readonly server: EventServer;
 }
 
 /**
@@ -99,6 +101,7 @@ export class HoldsReport {
 }
 
 function splitHolds(source: EmitterSource): HoldsPart[] {
+  const server = source.server();
   const parts: { json: string[]; bytes: number }[] = [{ json: [], bytes: 2 }];
   for (const hold of source.holds()) {
     const json = JSON.stringify(hold);
@@ -116,5 +119,6 @@ function splitHolds(source: EmitterSource): HoldsPart[] {
     bytes,
     first: at === 0,
     last: at === parts.length - 1,
+    server,
   }));
 }

@@ -60,6 +60,9 @@ export class HttpChannel implements HttpEventChannel {
   readonly #queue: EncodedQueue;
   /** Emitted in this turn of the event loop, and not encoded yet. */
   #turn: PendingEvent[] = [];
+  readonly #turnLimit: number;
+  /** Being encoded right now. */
+  #encoding = 0;
   readonly #holds: HoldsReport;
   readonly #encoder: BatchEncoder;
   readonly #sender: BatchSender;
@@ -78,6 +81,7 @@ export class HttpChannel implements HttpEventChannel {
     const { identity, source, port, clock, random, queueLimit } = parts;
     this.#parts = parts;
     this.#queue = new EncodedQueue(queueLimit);
+    this.#turnLimit = Math.min(TURN_EVENTS, queueLimit);
     this.#holds = new HoldsReport(source, clock);
     this.#encoder = new BatchEncoder(identity, source.store, this.#tally, clock);
     this.#heartbeat = new Heartbeat(clock, source, () => this.#wantBatch());
@@ -96,7 +100,7 @@ export class HttpChannel implements HttpEventChannel {
     }
     // Encoded when the lock operation has gone on: a lone caller's next command is then on its way already.
     if (this.#turn.push(event) === 1) process.nextTick(this.#encodeTurn);
-    else if (this.#turn.length >= TURN_EVENTS) this.#encodeTurn();
+    if (this.#turn.length >= this.#turnLimit) this.#encodeTurn();
   }
 
   holdsChanged(): void {
@@ -104,7 +108,9 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   stats(): ChannelStats {
-    return this.#tally.stats(this.#turn.length + this.#queue.length + (this.#sender.batch?.events ?? 0));
+    return this.#tally.stats(
+      this.#encoding + this.#turn.length + this.#queue.length + (this.#sender.batch?.events ?? 0),
+    );
   }
 
   close(timeoutMs: number = DEFAULT_CLOSE_MS): Promise<void> {
@@ -167,8 +173,8 @@ export class HttpChannel implements HttpEventChannel {
   }
 
   #shut(): void {
-    this.#encodeTurn();
     this.#closed = true;
+    this.#encodeTurn();
     this.#heartbeat.stop();
     this.#stopGathering();
     clearImmediate(this.#scheduled);
@@ -181,16 +187,19 @@ export class HttpChannel implements HttpEventChannel {
   /** Encodes what was emitted since the last time. */
   readonly #encodeTurn = (): void => {
     if (this.#turn.length === 0) return;
+    const server = this.#ask(() => this.#parts.source.server());
     const turn = this.#turn;
     this.#turn = [];
-    const server = this.#ask(() => this.#parts.source.server());
+    this.#encoding += turn.length;
     let urgent = false;
     for (const pending of turn) {
       const event = encodeEvent(pending, server);
+      this.#encoding -= 1;
       if (typeof event === 'string') this.#tally.drop(event);
       else if (!this.#queue.push(event)) this.#onOverflow();
       urgent ||= pending.urgent;
     }
+    if (this.#closed) return;
     if (urgent || this.#queue.length >= BATCH_EVENTS) this.#wantBatch();
     else this.#gather();
   };
@@ -232,13 +241,17 @@ export class HttpChannel implements HttpEventChannel {
   #buildBatch(): EncodedBatch {
     this.#encodeTurn();
     const server = this.#ask(() => this.#parts.source.server());
-    // What was emitted before the connection changed goes first: a batch names one server for all that names none.
-    if (this.#queue.length > 0 && this.#queue.server !== server)
-      return this.#encoder.encode(this.#queue, undefined, this.#queue.server?.id);
+    // What was emitted before the connection changed goes first and alone: a batch names one server for all that names
+    // none. What else is to be told follows. A set of holds that was begun is sent to its end before.
+    const isOlder = this.#queue.length > 0 && this.#queue.server !== server;
+    if (isOlder && !this.#holds.unfinished) {
+      this.#due = true;
+      return this.#encoder.encode(this.#queue, true, undefined, this.#queue.server?.id);
+    }
     const holds = this.#ask(() => this.#holds.take(this.#tally.dropTotal));
     // An event emitted after the holds were read must not overtake the rest of them: its release would be undone.
     const eventsMayTravel = !holds || (holds.first && !this.#holds.alone);
-    return this.#encoder.encode(eventsMayTravel ? this.#queue : undefined, holds, server?.id);
+    return this.#encoder.encode(this.#queue, eventsMayTravel, holds, (holds?.server ?? server)?.id);
   }
 
   /** The lock client promises not to throw when it is asked. Should it do so, events go on, and the lock never learns. */
@@ -246,7 +259,10 @@ export class HttpChannel implements HttpEventChannel {
     try {
       return question();
     } catch (error) {
-      this.#warn(`source: ${String(error)}`, 'is not told of all holds: the lock client failed to list them');
+      this.#warn(
+        `source: ${String(error)}`,
+        'is not told all: the lock client failed to list its holds, or to name its server',
+      );
       return undefined;
     }
   }

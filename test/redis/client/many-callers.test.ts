@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLockConnection } from '../../../client/index.js';
 import { startCluster } from '../../support/redis-cluster.js';
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/redis-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { callsOf, closeClients, realClient } from './real-client.js';
 
 const CALLERS = 64;
@@ -24,9 +25,10 @@ describe('many callers on one connection', () => {
   it('cost Redis fewer commands than they take locks, and each has its lock and its fence', async () => {
     const running = await start();
     const { port } = running;
-    const { client } = realClient({ port }, { defaults });
-    // The first command of all brings the scripts.
+    const { client, log } = realClient({ port }, { defaults });
+    // The first commands of all bring the scripts, and the answer of which server it is.
     await (await client.acquire('lock:first:1')).release();
+    await waitFor(() => log.source?.server().id, { what: 'the run id' });
     await running.client().config('RESETSTAT');
     const leases = await Promise.all(callers.map((caller) => client.acquire(`lock:many:${caller}`)));
     for (const { fence } of leases) expect(fence).toBeGreaterThan(1_000_000_000_000_000);
@@ -65,6 +67,46 @@ describe('many callers on one connection', () => {
       return client.tryAcquire(`lock:again:${caller}`);
     });
     expect((await Promise.all(again)).map(({ outcome }) => outcome)).toEqual(callers.map(() => 'acquired'));
+  });
+
+  // A14 (redis/ioredis#1193 and others): an error inside of a joint answer is no error to ioredis
+  it('whose server is demoted to a replica: they leave it, however busy they are', async () => {
+    const running = await start();
+    const { client, redis } = realClient({ port: running.port }, { defaults });
+    await (await client.acquire('lock:first:1')).release();
+    let reconnects = 0;
+    redis.on('reconnecting', () => {
+      reconnects += 1;
+    });
+    await running.client().replicaof('127.0.0.1', 1);
+    let isOver = false;
+    const told = new Set<string>();
+    const drive = async (caller: number) => {
+      while (!isOver) {
+        const result = await client.tryAcquire(`lock:demoted:${caller}`);
+        told.add('reason' in result ? String(result.reason) : result.outcome);
+      }
+    };
+    const all = Promise.all(callers.map(drive));
+    await waitFor(() => reconnects > 0, { what: 'the connection to be made anew' }).finally(() => {
+      isOver = true;
+    });
+    await all;
+    expect([...told].filter((word) => word !== 'readonly' && word !== 'connection')).toEqual([]);
+    expect(told).toContain('readonly');
+  });
+
+  it('through a user who may not ask who the server is: each has a command of its own', async () => {
+    const running = await start({ acl: ['app on >word ~* +@all -info'] });
+    const login = { username: 'app', password: 'word', onError: () => {} };
+    const redis = createLockConnection({ port: running.port, ...login });
+    const { client } = realClient({ redis }, { defaults });
+    await (await client.acquire('lock:first:1')).release();
+    await running.client().config('RESETSTAT');
+    await Promise.all(callers.map((caller) => client.acquire(`lock:asked:${caller}`)));
+    expect(callsOf(await running.client().info('commandstats'), 'evalsha')).toBe(CALLERS);
+    await client.close();
+    redis.disconnect();
   });
 
   it('one of whom asks for a key that is forbidden to the user: it alone is refused', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeRedlock, type Redlock } from '../../peers/redlock.js';
+import { makeRedlock } from '../../peers/redlock.js';
+import { makeRedlock4 } from '../../peers/redlock4.js';
 import { type RedisServer, startRedis } from '../../support/redis-server.js';
 import { waitFor } from '../../support/wait-for.js';
 import { rushThrough, type Worker } from './moving-support.js';
@@ -8,14 +9,41 @@ import { closeClients, realClient } from './real-client.js';
 const KEY = 'lock:stock:1';
 const LEASE_MS = 30_000;
 
+/** What both versions have in common, in the words of version 5. */
+interface OldLibrary {
+  acquire(keys: [string], leaseMs: number): PromiseLike<{ value: string; release(): PromiseLike<unknown> }>;
+}
+
+interface Retries {
+  retryCount: number;
+  retryDelay?: number;
+  retryJitter?: number;
+}
+
+const makeVersion5 = (redis: RedisServer, retries: Retries): Promise<OldLibrary> =>
+  makeRedlock([redis.client()], retries);
+
+async function makeVersion4(redis: RedisServer, retries: Retries): Promise<OldLibrary> {
+  const old = await makeRedlock4([redis.client()], retries);
+  return {
+    acquire: async ([key], leaseMs) => {
+      const lock = await old.lock(key, leaseMs);
+      return { value: lock.value, release: () => lock.unlock() };
+    },
+  };
+}
+
 /** What docs/client.md promises to those who move: in a rolling deployment both exclude each other. */
-describe('redlock and this client on the same key', () => {
+describe.each([
+  ['redlock 5', makeVersion5],
+  ['redlock 4', makeVersion4],
+] as const)('%s and this client on the same key', (_, makeOld) => {
   let redis: RedisServer;
-  let redlock: Redlock;
+  let redlock: OldLibrary;
 
   beforeAll(async () => {
     redis = await startRedis();
-    redlock = await makeRedlock([redis.client()], { retryCount: 0 });
+    redlock = await makeOld(redis, { retryCount: 0 });
   });
   beforeEach(() => redis.client().flushall());
   afterEach(closeClients);
@@ -52,7 +80,7 @@ describe('redlock and this client on the same key', () => {
     await expired();
     const lease = await client.acquire(KEY, { leaseMs: LEASE_MS });
 
-    await old.release().catch(() => {});
+    await Promise.allSettled([old.release()]);
 
     expect(await lease.check()).toMatchObject({ outcome: 'held' });
   });
@@ -69,7 +97,7 @@ describe('redlock and this client on the same key', () => {
 
   it('workers of both pass through one critical section one at a time', async () => {
     const { client } = realClient(redis);
-    const patient = await makeRedlock([redis.client()], { retryCount: -1, retryDelay: 2, retryJitter: 2 });
+    const patient = await makeOld(redis, { retryCount: -1, retryDelay: 2, retryJitter: 2 });
     const before: Worker = async (work) => {
       const lock = await patient.acquire([KEY], LEASE_MS);
       await work();
@@ -83,5 +111,67 @@ describe('redlock and this client on the same key', () => {
     const section = await rushThrough([before, after, before, after], 15);
 
     expect(section).toEqual({ passes: 60, inside: 0, most: 1 });
+  });
+});
+
+/** The rows of the table for version 4, each beside what this client does. */
+describe('what redlock 4 does, and this client in its place', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  beforeEach(() => redis.client().flushall());
+  afterEach(closeClients);
+  afterAll(() => redis?.stop());
+
+  const timeOf = async (work: PromiseLike<unknown>) => {
+    const startMs = performance.now();
+    const [{ status }] = await Promise.allSettled([work]);
+    return { status, ms: performance.now() - startMs };
+  };
+
+  it('lock() waits some two seconds by its retries, acquire() as long as waitMs says', async () => {
+    const { client } = realClient(redis);
+    const old = await makeRedlock4([redis.client()]);
+    await old.lock(KEY, LEASE_MS);
+
+    const [before, after] = await Promise.all([
+      timeOf(old.lock(KEY, LEASE_MS)),
+      timeOf(client.acquire(KEY, { leaseMs: LEASE_MS, waitMs: 2000 })),
+    ]);
+
+    expect([before.status, after.status]).toEqual(['rejected', 'rejected']);
+    // Ten pauses of 100 to 300 ms.
+    expect(before.ms).toBeGreaterThan(900);
+    expect(after.ms).toBeGreaterThan(1900);
+    expect(await client.tryAcquire(KEY, { leaseMs: LEASE_MS })).toMatchObject({ outcome: 'contended' });
+  });
+
+  it('extend() changes the lock and its end, renew() the lease', async () => {
+    const { client } = realClient(redis);
+    const old = await makeRedlock4([redis.client()]);
+    const lock = await old.lock(KEY, 1000);
+    expect(await old.extend(lock, LEASE_MS)).toBe(lock);
+    expect(await redis.client().pttl(KEY)).toBeGreaterThan(1000);
+    expect(await lock.extend(2 * LEASE_MS)).toBe(lock);
+    await old.unlock(lock);
+
+    const lease = await client.acquire(KEY, { leaseMs: 1000 });
+    expect(await lease.renew(LEASE_MS)).toMatchObject({ outcome: 'renewed' });
+    expect(await redis.client().pttl(KEY)).toBeGreaterThan(1000);
+  });
+
+  it('unlock() and extend() reject when the lock is gone, release() and renew() say so', async () => {
+    const { client } = realClient(redis);
+    const old = await makeRedlock4([redis.client()], { retryCount: 0 });
+    const lock = await old.lock(KEY, LEASE_MS);
+    const lease = await client.acquire(`${KEY}0`, { leaseMs: LEASE_MS });
+    await redis.client().flushall();
+
+    await expect(Promise.resolve(lock.extend(LEASE_MS))).rejects.toMatchObject({ name: 'LockError' });
+    await expect(Promise.resolve(lock.unlock())).rejects.toMatchObject({ name: 'LockError' });
+
+    expect(await lease.renew()).toMatchObject({ outcome: 'expired' });
+    expect(await lease.release()).toMatchObject({ outcome: 'expired' });
   });
 });

@@ -3,7 +3,7 @@ import { loadLockScripts } from '../../../lua/scripts.js';
 import type { TogetherCall } from '../../../lua/together.js';
 import { startCluster } from '../../support/redis-cluster.js';
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/redis-server.js';
-import { bindTogether, type Connection, makeLock } from './lock-store.js';
+import { type Connection, makeLock } from './lock-store.js';
 
 /** A script that may not run a command gets another text than a client (7.0), or the same (7.2). */
 const REFUSED = /NOPERM|user executing the script/;
@@ -70,16 +70,20 @@ describe('several calls in one command', () => {
     expect(await redis.exists(free.key, free.fenceKey)).toBe(0);
   });
 
-  it('on a read-only replica: each is refused as it would be alone, and foreign locks are still seen', async () => {
+  it('on a read-only replica: refused as a whole, so that the connection hears of it', async () => {
     const redis = (await start()).client();
-    const run = bindTogether(redis);
     const lock = makeLock();
-    await run.acquire(lock.mine);
+    await together(redis, [acquire(lock)]);
     await redis.replicaof('127.0.0.1', 1);
-    await expect(run.acquire(makeLock().mine)).rejects.toThrow(/^READONLY/);
-    expect(await run.acquire(lock.theirs)).toMatchObject({ word: 'held' });
+    await expect(together(redis, [acquire(), { script: 'release', args: lock.mine }])).rejects.toThrow(
+      /^READONLY/,
+    );
+    const theirs: TogetherCall = { script: 'acquire', args: lock.theirs };
+    expect(await together(redis, [theirs, theirs])).toMatchObject([{ word: 'held' }, { word: 'held' }]);
     await redis.replicaof('NO', 'ONE');
-    expect(await run.release(lock.mine)).toMatchObject({ word: 'released' });
+    expect(await together(redis, [{ script: 'release', args: lock.mine }])).toMatchObject([
+      { word: 'released' },
+    ]);
   });
 
   it('by a user who may not run a command: no reply is made of the refusal', async () => {

@@ -182,3 +182,19 @@ test('a key of another type: the release is an error, and the hold counts as los
   expect(await lease.release()).toEqual({ outcome: 'error', reason: 'wrong_type' });
   expect(log.story).toEqual(['acquire acquired', 'lost by release', 'release error (wrong_type)']);
 });
+
+test('a release from within the signal of the loss, which a release has just noticed, is the same release', async () => {
+  const { clock, grant, server, log } = makeBench();
+  const lease = await grant('lock:a', { leaseMs: 100 });
+  let inner: Promise<unknown> | undefined;
+  lease.signal.addEventListener('abort', () => {
+    inner = lease.release();
+  });
+  // The event loop stood still: the deadline has passed, and no timer has told it.
+  clock.stall(150);
+  const outer = lease.release();
+  expect(inner).toBe(outer);
+  await outer;
+  expect(server.commands.filter((command) => command.startsWith('release'))).toHaveLength(1);
+  expect(log.story).toEqual(['acquire acquired', 'lost by deadline', 'release expired']);
+});

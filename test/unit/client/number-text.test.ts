@@ -36,3 +36,15 @@ it.each([
     RUNS,
   );
 });
+
+it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  '%s is written as JSON has it',
+  (value) => {
+    expect(timeMsText(value)).toBe('null');
+    expect(timeUsText(value)).toBe('null');
+  },
+);
+
+it('a duration that is no number is written as JSON has it', () => {
+  expect(durationText(Number.NaN)).toBe('null');
+});

@@ -14,6 +14,8 @@ const argsOf = (key: string) => ({
   fenceTtlMs: 1000,
 });
 const waiting = { isUnanswered: true };
+/** One connection to a server that surely has all keys. */
+const wholeEpoch = () => Object.assign(new ServerEpoch(true), { id: 'run1', hasAllKeys: true });
 const turnEnd = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function replyError(message: string): Error {
@@ -43,13 +45,13 @@ describe('the sender of scripts', () => {
       },
     };
   };
-  const make = (own: LockScripts = scripts(), isCluster = false) =>
-    new ScriptSender({ isCluster } as unknown as Redis, own, epochs);
+  const make = (own: LockScripts = scripts(), joins = true) =>
+    new ScriptSender({} as Redis, own, epochs, joins);
 
   beforeEach(() => {
     sent = [];
     answers = [];
-    epochs = { current: new ServerEpoch(true), stop: () => {} };
+    epochs = { current: wholeEpoch(), stop: () => {} };
   });
 
   it('sends the call of a lone caller at once, turn after turn', async () => {
@@ -97,12 +99,14 @@ describe('the sender of scripts', () => {
     await Promise.all(calls);
   });
 
-  it.each([
-    ['a Cluster', true],
-    ['scripts without a joint form', false],
-  ])('sends each alone on %s', async (_, isCluster) => {
+  it.each<[string, { hasAllKeys?: boolean; hasTogether?: boolean; joins?: boolean }]>([
+    ['to a server that may have some of the keys only', { hasAllKeys: false }],
+    ['with scripts that have no joint form', { hasTogether: false }],
+    ['when it was told to', { joins: false }],
+  ])('sends each alone %s', async (_, { hasAllKeys = true, hasTogether = true, joins = true }) => {
     const { together, ...without } = scripts();
-    const sender = make(isCluster ? { ...without, ...(together && { together }) } : without, isCluster);
+    epochs.current.hasAllKeys = hasAllKeys;
+    const sender = make(hasTogether && together ? { ...without, together } : without, joins);
     await Promise.all(['a', 'b', 'c'].map((key) => sender.acquire(argsOf(key), waiting)));
     expect(sent).toEqual(['acquire a', 'acquire b', 'acquire c']);
   });
@@ -135,22 +139,69 @@ describe('the sender of scripts', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it.each([
-    ['CROSSSLOT Keys in request don’t hash to the same slot', 'acquire b,acquire c'],
-    ['LOADING Redis is loading the dataset in memory', 'acquire b + acquire c'],
-  ])('after %s goes on with %s', async (message, expected) => {
-    answers = [() => Promise.reject(replyError(message))];
+  it('after a refusal goes on with each alone, in order, until the connection is made anew', async () => {
+    answers = [
+      () => turnEnd().then(() => Promise.reject(replyError('CROSSSLOT Keys don’t hash to the same slot'))),
+    ];
     const sender = make();
-    await Promise.all(['x', 'y', 'z'].map((key) => sender.acquire(argsOf(key), waiting)));
+    const first = ['x', 'y', 'z'].map((key) => sender.acquire(argsOf(key), waiting));
+    await turnEnd();
+    // Gathered while the refusal is on its way, and then followed by one that is sent at once.
+    void Promise.resolve().then(() => sender.release(argsOf('w'), waiting));
+    await Promise.all(first);
     sent = [];
     const two = () => Promise.all(['b', 'c'].map((key) => sender.acquire(argsOf(key), waiting)));
     await two();
-    expect(sent.join()).toBe(expected);
-    // Another connection, perhaps to another kind of server: tried anew.
-    epochs.current = new ServerEpoch(true);
+    expect(sent).toEqual(['acquire b', 'acquire c']);
+    epochs.current = wholeEpoch();
     sent = [];
     await two();
     expect(sent).toEqual(['acquire b + acquire c']);
+  });
+
+  it('does not let a call that is sent at once overtake gathered ones when joining ends in mid-turn', async () => {
+    const sender = make();
+    void sender.acquire(argsOf('a'), waiting);
+    void sender.acquire(argsOf('b'), waiting);
+    epochs.current.hasAllKeys = false;
+    void sender.release(argsOf('b'), waiting);
+    expect(sent).toEqual(['acquire a', 'acquire b', 'release b']);
+    await turnEnd();
+    expect(sent.length).toBe(3);
+  });
+
+  it.each([
+    'READONLY You can’t write against a read only replica.',
+    'LOADING Redis is loading the dataset in memory',
+    'ERR upstream failure',
+  ])('gives every caller the answer %s, and sends nothing again', async (message) => {
+    answers = [() => Promise.reject(replyError(message))];
+    const sender = make();
+    const settled = await Promise.allSettled(
+      ['a', 'b', 'c'].map((key) => sender.release(argsOf(key), waiting)),
+    );
+    expect(settled).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { message } },
+      { status: 'rejected', reason: { message } },
+    ]);
+    expect(sent).toEqual(['release a', 'release b + release c']);
+  });
+
+  it('turns what a connection throws into the answer, alone and joint, and still knows who is under way', async () => {
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const sender = make({ ...scripts(), acquire: broken, together: broken });
+    for (let round = 0; round < 2; round += 1) {
+      const settled = await Promise.allSettled(
+        ['a', 'b', 'c'].map((key) => sender.acquire(argsOf(key), waiting)),
+      );
+      expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      for (const _ of settled) sender.answered();
+    }
+    await sender.release(argsOf('d'), waiting);
+    expect(sent).toEqual(['release d']);
   });
 
   it('sends nothing again when the connection broke: it may have been carried out', async () => {

@@ -36,7 +36,7 @@ describe('BatchEncoder', () => {
     tally.drop('queue_full', 3);
     push(pending(1));
     push(pending(2));
-    expect(read(encoder.encode(queue, undefined, 'run1').body)).toEqual({
+    expect(read(encoder.encode(queue, true, undefined, 'run1').body)).toEqual({
       v: 1,
       producer: 'producer-1',
       startedAtMs: clock.wallMs(),
@@ -52,8 +52,8 @@ describe('BatchEncoder', () => {
   });
 
   it('leaves the server out while it is not known, and holds out when there is nothing to say', () => {
-    const { encoder } = setUp();
-    const batch = read(encoder.encode(undefined, undefined).body);
+    const { encoder, queue } = setUp();
+    const batch = read(encoder.encode(queue, false).body);
     expect(batch).not.toHaveProperty('serverId');
     expect(batch).not.toHaveProperty('holds');
     expect(batch.events).toEqual([]);
@@ -62,7 +62,7 @@ describe('BatchEncoder', () => {
   it('splits what is too much for one batch, keeps the order, and counts batches from 1', () => {
     const { encoder, queue, push } = setUp();
     for (const number of range(BATCH_EVENTS * 2 + 1)) push(pending(number));
-    const batches = [1, 2, 3].map(() => read(encoder.encode(queue, undefined).body));
+    const batches = [1, 2, 3].map(() => read(encoder.encode(queue, true).body));
     expect(batches.map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(batches.map(({ events }) => events.length)).toEqual([BATCH_EVENTS, BATCH_EVENTS, 1]);
     expect(numbersOf(batches.flatMap(({ events }) => events))).toEqual(range(BATCH_EVENTS * 2 + 1));
@@ -76,7 +76,7 @@ describe('BatchEncoder', () => {
     }
     let sent = 0;
     while (queue.length > 0) {
-      const batch = encoder.encode(queue, undefined);
+      const batch = encoder.encode(queue, true);
       expect(batch.body.length).toBeLessThanOrEqual(MAX_BODY_BYTES);
       sent += batch.events;
     }
@@ -89,7 +89,7 @@ describe('BatchEncoder', () => {
     push(pending(1));
     push({ urgent: false, encode: () => ({ ...numberedEvent(2), resource }) });
     push(pending(3));
-    const batch = read(encoder.encode(queue, undefined).body);
+    const batch = read(encoder.encode(queue, true).body);
     expect(numbersOf(batch.events)).toEqual([1, 3]);
     expect(batch.dropped).toEqual({ too_large: 1 });
     expect(tally.dropTotal).toBe(1);
@@ -104,7 +104,7 @@ describe('BatchEncoder', () => {
     push(pending(2));
     push({ urgent: false, encode: () => undefined as unknown as LockEvent });
     push({ urgent: false, encode: () => ({ kind: 'commit', big: 1n }) as unknown as LockEvent });
-    const batch = read(encoder.encode(queue, undefined).body);
+    const batch = read(encoder.encode(queue, true).body);
     expect(numbersOf(batch.events)).toEqual([2]);
     expect(batch.dropped).toEqual({ encode_failed: 3 });
   });
@@ -116,7 +116,7 @@ describe('BatchEncoder', () => {
     for (const number of range(BATCH_EVENTS)) push(pending(number));
     const report = new HoldsReport(source, clock);
     const part = report.take(0);
-    const batch = read(encoder.encode(queue, part).body);
+    const batch = read(encoder.encode(queue, true, part).body);
     expect(batch.holdsMore).toBe(true);
     expect(batch.events.length).toBe(BATCH_EVENTS);
   });

@@ -1,13 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONFIGURATION_BACKOFF, TRANSIENT_BACKOFF } from '../../../../client/emitter/backoff.js';
 import { BATCH_EVENTS } from '../../../../client/emitter/batch-encoder.js';
+import type { ChannelStats } from '../../../../client/emitter/event-tally.js';
 import type { HttpEventChannel } from '../../../../client/emitter/http-channel.js';
 import { createHttpEmitter, type HttpEmitterOptions } from '../../../../client/emitter/http-emitter.js';
 import { MAX_BATCH_HOLDS } from '../../../../contract/batch.js';
 import { FakeClock } from '../../../support/clocks.js';
 import { makeTempDir } from '../../../support/temp-dir.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { expectBalanced, hold, invalidEvent, numbersOf, pending, range, TestSource } from './test-events.js';
+import {
+  expectBalanced,
+  hold,
+  invalidEvent,
+  numberedEvent,
+  numbersOf,
+  pending,
+  range,
+  TestSource,
+} from './test-events.js';
 import { TestExporter } from './test-exporter.js';
 
 const cleanUps: (() => Promise<void> | void)[] = [];
@@ -114,6 +124,55 @@ describe('createHttpEmitter', () => {
       ['run1', [1], undefined],
       ['run2', [2], 1],
     ]);
+  });
+
+  it('then tells the rest at once: a new run of the exporter gets the set of holds without another event', async () => {
+    const exporter = await startExporter();
+    const { channel, source } = open({ url: exporter.url });
+    const turn = () => new Promise<void>((resolve) => process.nextTick(resolve));
+    channel.emit(pending(1, true));
+    await turn();
+    source.current = { id: 'run2' };
+    await exporter.until(() => exporter.batches.length === 2);
+    expect(exporter.batches.map(({ envelope }) => envelope.serverId)).toEqual(['run1', 'run2']);
+    expect(exporter.batches[1]?.envelope.holds).toEqual([]);
+  });
+
+  it('says goodbye with the last batch only, however many there are', async () => {
+    const exporter = await startExporter();
+    const { channel, source } = open({ url: exporter.url });
+    for (const number of range(BATCH_EVENTS + 1)) channel.emit(pending(number));
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    source.current = { id: 'run2' };
+    channel.emit(pending(BATCH_EVENTS + 2));
+    await channel.close();
+    const closing = exporter.batches.map(({ envelope }) => envelope.closing === true);
+    expect(closing.length).toBeGreaterThan(2);
+    expect(closing).toEqual(closing.map((_, at) => at === closing.length - 1));
+    expect(channel.stats().accepted).toBe(BATCH_EVENTS + 2);
+  });
+
+  it('balances its books at every moment, also within what it calls', async () => {
+    const seen: ChannelStats[] = [];
+    const look = () => seen.push(channel.stats());
+    const { channel, source } = open({ url: 'http://127.0.0.1:1', queueLimit: 3, onWarning: look });
+    const server = source.server.bind(source);
+    source.server = () => {
+      look();
+      return server();
+    };
+    const emitting = () => {
+      look();
+      channel.emit(pending(99));
+      return numberedEvent(0);
+    };
+    for (const number of range(10)) channel.emit(pending(number));
+    channel.emit({ urgent: false, encode: emitting });
+    await channel.close(0);
+    channel.emit(pending(100));
+    expect(seen.length).toBeGreaterThan(3);
+    for (const stats of [...seen, channel.stats()]) expectBalanced(stats);
+    expect(channel.stats().queued).toBe(0);
   });
 
   it('keeps the order over many batches', async () => {
