@@ -1,9 +1,9 @@
-import type { Finding, OverlapEnd, OverlapOther, Party } from './ledger/finding.js';
+import type { Finding, Loss, LossFacts, OverlapEnd, OverlapOther, Party } from './ledger/finding.js';
 import { listOthers } from './ledger/overlap-window.js';
 
 /** What tells more of an overlap that was told before. */
 type OverlapUpdate = OverlapOther | OverlapEnd;
-type NewFinding = Exclude<Finding, OverlapUpdate>;
+type NewFinding = Exclude<Finding, OverlapUpdate> | Loss;
 
 /** A finding as the one who is paged needs it first. */
 export interface ShownFinding {
@@ -32,6 +32,8 @@ export interface ShownFinding {
   readonly cause: string | null;
   /** What showed it. */
   readonly provenBy: string | null;
+  /** Of a loss, and of an overlap whose holder told its loss: how it knew, and what it measured. */
+  readonly loss: LossFacts | null;
   /** Of an abandoned hold: another was granted the lock. */
   readonly takenOver: boolean | null;
   /** Path of this listener with the lock's history. */
@@ -53,15 +55,22 @@ export class RecentFindings {
     return this.#total;
   }
 
-  add(finding: Finding, wallMs: number): void {
+  /**
+   * Takes a finding. An overlap takes the place of the loss of the same hold, and has its facts: a hold stands on the list as lost
+   * or as overlapping, never as both.
+   */
+  add(finding: Finding | Loss, wallMs: number): void {
     if (finding.kind === 'overlap_other' || finding.kind === 'overlap_end') {
       this.#update(finding);
       return;
     }
     if (finding.kind === 'abandoned' && finding.takenOver && this.#takeOver(finding)) return;
-    this.#total += 1;
-    this.#shown.push(show(finding, wallMs));
-    if (this.#shown.length > this.#limit) this.#shown.shift();
+    if (finding.kind === 'lost' && this.#isTold(finding)) return;
+    const loss = finding.kind === 'overlap' ? this.#takeLoss(finding) : undefined;
+    if (!loss) this.#total += 1;
+    const shown = show(finding, wallMs);
+    this.#shown.push(loss ? { ...shown, loss } : shown);
+    if (this.#shown.length > this.#limit) this.#dropOldest();
   }
 
   /** The youngest first. */
@@ -69,11 +78,36 @@ export class RecentFindings {
     return this.#shown.toReversed();
   }
 
+  /** Losses leave first when they are most of the list: one resource that always overruns must not drive out the overlaps. */
+  #dropOldest(): void {
+    const losses = this.#shown.filter(({ kind }) => kind === 'lost').length;
+    const at = losses > this.#limit / 2 ? this.#shown.findIndex(({ kind }) => kind === 'lost') : 0;
+    this.#shown.splice(at, 1);
+  }
+
+  #placeOf(kind: ShownFinding['kind'], lock: string, owner: string | undefined): number {
+    return this.#shown.findLastIndex(
+      (one) => one.kind === kind && one.lock === lock && one.holder.owner === owner,
+    );
+  }
+
+  /** The loss of an overlapping hold came after its overlap, or twice. */
+  #isTold({ lock, holder: { owner }, loss }: Loss): boolean {
+    const at = this.#placeOf('overlap', lock, owner);
+    const shown = this.#shown[at];
+    if (shown) this.#shown[at] = { ...shown, loss };
+    return shown !== undefined || this.#placeOf('lost', lock, owner) >= 0;
+  }
+
+  /** Takes the loss of a hold from the list, if it is there. */
+  #takeLoss({ lock, holder: { owner } }: Finding & { kind: 'overlap' }): LossFacts | undefined {
+    const at = this.#placeOf('lost', lock, owner);
+    return at < 0 ? undefined : (this.#shown.splice(at, 1)[0]?.loss ?? undefined);
+  }
+
   /** The hold is on the list already: it was taken over only later. */
   #takeOver({ lock, holder: { owner } }: Finding & { kind: 'abandoned' }): boolean {
-    const at = this.#shown.findLastIndex(
-      ({ kind, lock: of, holder }) => kind === 'abandoned' && of === lock && holder.owner === owner,
-    );
+    const at = this.#placeOf('abandoned', lock, owner);
     const shown = this.#shown[at];
     if (!shown) return false;
     this.#shown[at] = { ...shown, takenOver: true };
@@ -81,9 +115,7 @@ export class RecentFindings {
   }
 
   #update(update: OverlapUpdate): void {
-    const at = this.#shown.findLastIndex(
-      ({ kind, lock, holder }) => kind === 'overlap' && lock === update.lock && holder.owner === update.owner,
-    );
+    const at = this.#placeOf('overlap', update.lock, update.owner);
     const shown = this.#shown[at];
     if (shown) this.#shown[at] = withUpdate(shown, update);
   }
@@ -129,6 +161,8 @@ function show(finding: NewFinding, foundAtMs: number): ShownFinding {
       const other = found === undefined ? null : { ...NOBODY, owner: found };
       return { ...common, other, suspectFromUs: seenUs, serverId, cause };
     }
+    case 'lost':
+      return { ...common, serverId: holder.serverId ?? null, cause: finding.cause, loss: finding.loss };
     case 'abandoned':
       return { ...common, serverId: holder.serverId ?? null, takenOver: finding.takenOver };
     case 'fence_regression':
@@ -151,6 +185,7 @@ const UNKNOWN = {
   approximate: false,
   cause: null,
   provenBy: null,
+  loss: null,
   takenOver: null,
 } as const;
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Hold } from '../contract/batch.js';
 import type { Clock, Timer } from '../contract/clock.js';
-import type { LockEvent } from '../contract/event.js';
+import type { LockEvent, LostEvent } from '../contract/event.js';
 import { lockId } from '../contract/lock-id.js';
 import type { Log } from './cli/log.js';
 import { FindingLog } from './finding-log.js';
@@ -97,7 +97,9 @@ export class LockWatch {
     if (!told) metrics.recordEvent(event, store);
     this.#timelines.note(event, batch);
     this.#hotKeys.applyEvent(event, batch.receivedMonoMs);
-    this.#tell(this.#ledger.applyEvent(event, batch));
+    const findings = this.#ledger.applyEvent(event, batch);
+    if (event.kind === 'lost' && !told) this.#tellLoss(event, batch);
+    this.#tell(findings);
   }
 
   applyHolds(holds: readonly Hold[], complete: boolean, batch: BatchFacts): void {
@@ -163,6 +165,15 @@ export class LockWatch {
     const { endedMonoMs, locks, ...report } = this.#hotKeys.report();
     const endedAtMs = endedMonoMs === undefined ? null : clock.wallMs() - clock.monoMs() + endedMonoMs;
     return { store, ...report, endedAtMs, locks: locks.slice(0, limit) };
+  }
+
+  /** The event itself is counted, and stands on the timeline. */
+  #tellLoss(event: LostEvent, batch: BatchFacts): void {
+    const { clock } = this.#options;
+    const loss = this.#ledger.describeLoss(event, batch);
+    if (!loss) return;
+    this.#findings.add(loss, clock.wallMs());
+    this.#findingLog.write(loss, clock.monoMs());
   }
 
   #tell(findings: readonly Finding[]): void {

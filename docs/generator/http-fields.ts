@@ -1,7 +1,7 @@
 import type { ShownFinding } from '../../exporter/findings.js';
 import type { LocksAnswer, ShownLock } from '../../exporter/http/locks-answer.js';
 import type { Listeners, StatusAnswer } from '../../exporter/http/status-answer.js';
-import type { Cause, OverlapProof, Party } from '../../exporter/ledger/finding.js';
+import type { Cause, LossFacts, OverlapProof, Party } from '../../exporter/ledger/finding.js';
 import type { HotLock } from '../../exporter/ledger/hot-keys.js';
 import type { TimelineEntry } from '../../exporter/ledger/timeline.js';
 import type { FindingsAnswer, HotAnswer, TimelineAnswer } from '../../exporter/lock-watch.js';
@@ -61,6 +61,10 @@ export const FINDING_FIELDS: Fields<ShownFinding> = {
   ],
   cause: ['word or null', 'What probably led to it; below. null where nothing is to be explained.'],
   provenBy: ['word or null', 'What showed an overlap; below. null for other kinds.'],
+  loss: [
+    'loss or null',
+    'Of a loss, and of an overlap whose holder told its loss: how its client knew, and what it measured. null: no such report.',
+  ],
   takenOver: [
     'true, false or null',
     'Of an abandoned hold: another was granted the lock since. It may turn from false to true later. null for other kinds.',
@@ -78,9 +82,20 @@ export const PARTY_FIELDS: Fields<Party> = {
   instance: ['text', 'Its process.'],
 };
 
+export const LOSS_FIELDS: Fields<LossFacts> = {
+  by: ['word', 'How the client knew, as in the [event](events.md).'],
+  sinceGrantMs: ['ms', 'From the grant until it knew.'],
+  leaseMs: ['ms', 'The lease.'],
+  loopDelayMs: [
+    'ms',
+    'Worst delay of its event loop during the hold: near the lease, the process stood still.',
+  ],
+};
+
 export const FINDING_KINDS: Words<ShownFinding['kind']> = {
   overlap:
     'Another was granted the lock before the work of the holder settled. Mutual exclusion was violated.',
+  lost: 'A client reported that its lease was over, or the lock gone, while its work went on. Nobody is known to have been granted it meanwhile: then there is an overlap in its place.',
   ghost_holder:
     'A client believes to hold a lock that Redis has lost: a look on the master found the key gone or another’s, and a later batch of the client still reports the hold. Found before the client knows.',
   abandoned:
@@ -121,7 +136,7 @@ export const TIMELINE_FIELDS: Fields<TimelineAnswer> = {
 export const ENTRY_FIELDS: Fields<TimelineEntry> = {
   kind: [
     'word',
-    'A kind of [event](events.md), or a kind of finding; `overlap_other` when one more was granted in an overlap, `overlap_end` when its length became known.',
+    'A kind of [event](events.md), or a kind of finding; `overlap_end` when the length of an overlap became known.',
   ],
   outcome: ['word', 'Of an event: its outcome, or what told the loss (`by`). Of a finding: its `cause`.'],
   reason: ['word', 'Of an event: its reason. Of an overlap’s end: `approximate` where its length is.'],

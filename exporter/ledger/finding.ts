@@ -1,4 +1,4 @@
-import type { LockEvent } from '../../contract/event.js';
+import type { LockEvent, LostEvent } from '../../contract/event.js';
 
 /** The kinds of event whose answer can say that a lock is not owned. */
 export type NotOwnedKind = Extract<LockEvent['kind'], 'renew' | 'check' | 'lost' | 'release'>;
@@ -155,6 +155,26 @@ export interface FenceRegression extends Common {
   /** Who got the fence that is too low. */
   readonly holder: Party;
   readonly other: Party;
+}
+
+/** How a client knew that it had lost a lock, and what it measured; of a `lost` event. */
+export interface LossFacts {
+  readonly by: LostEvent['by'];
+  readonly sinceGrantMs: number;
+  readonly leaseMs: number;
+  /** Worst delay of its event loop during the hold. */
+  readonly loopDelayMs: number;
+}
+
+/**
+ * A client reported that it lost a lock while its work went on. Whether another was granted it meanwhile is not said with
+ * that: then there is an overlap as well. Not made of a loss that a ghost holder told before.
+ */
+export interface Loss extends Common {
+  readonly kind: 'lost';
+  readonly holder: Party;
+  readonly loss: LossFacts;
+  readonly cause: Cause;
 }
 
 /** Whatever the ledger finds. */

@@ -1,7 +1,8 @@
 import type { Hold as ReportedHold } from '../../contract/batch.js';
-import type { AcquireEvent, LockEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
+import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
 import { AwakeTime } from './awake-time.js';
-import type { Abandoned, Finding } from './finding.js';
+import { causeOf } from './cause.js';
+import type { Abandoned, Finding, Loss } from './finding.js';
 import { Ghosts } from './ghosts.js';
 import { type Hold, type HoldFacts, isTakenOver, partyOf } from './hold.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
@@ -60,6 +61,8 @@ export interface Ledger {
   tick(nowMonoMs: number): readonly Finding[];
   /** The loss of this hold was told by a sample already. */
   hasToldLoss(owner: string): boolean;
+  /** The loss that this event reports, which was applied before, with what is known of its hold. */
+  describeLoss(event: LostEvent, batch: BatchFacts): Loss | undefined;
   holders(): readonly HolderCount[];
   size(): LedgerSize;
 }
@@ -120,7 +123,7 @@ class HoldLedger implements Ledger {
         if (event.outcome === 'held') this.#held(event.owner, event.serverUs, serverId);
         break;
       case 'lost':
-        this.#lost(this.#holdOf(event, producer), event.loopDelayMs);
+        this.#reportedLost(this.#holdOf(event, producer), event);
         break;
       case 'release':
         return this.#released(event, producer, serverId);
@@ -203,6 +206,17 @@ class HoldLedger implements Ledger {
 
   hasToldLoss(owner: string): boolean {
     return this.#table.find(owner)?.is('toldLoss') ?? false;
+  }
+
+  describeLoss(event: LostEvent, batch: BatchFacts): Loss | undefined {
+    const hold = this.#table.find(event.owner);
+    if (!hold) return undefined;
+    const { lock, resource } = hold;
+    const { by, sinceGrantMs, leaseMs, loopDelayMs, serverUs } = event;
+    const loss = { by, sinceGrantMs, leaseMs, loopDelayMs };
+    const askedOf = serverUs === undefined ? undefined : (event.serverId ?? batch.serverId);
+    const cause = causeOf(hold, serverUs, askedOf);
+    return { kind: 'lost', store: this.#store, resource, lock, holder: partyOf(hold), loss, cause };
   }
 
   holders(): readonly HolderCount[] {
@@ -301,8 +315,14 @@ class HoldLedger implements Ledger {
     if (hold) this.#ghosts.confirm(hold, serverUs, serverId);
   }
 
-  #lost(hold: Hold, loopDelayMs: number | undefined): void {
-    if (loopDelayMs !== undefined) hold.loopDelayMs = loopDelayMs;
+  #reportedLost(hold: Hold, { loopDelayMs, leaseMs, fence }: LostEvent): void {
+    hold.loopDelayMs = loopDelayMs;
+    if (hold.leaseMs === 0) hold.leaseMs = leaseMs;
+    hold.number(fence);
+    this.#lost(hold);
+  }
+
+  #lost(hold: Hold): void {
     if (hold.state !== 'ended') hold.state = 'lost';
   }
 
@@ -311,7 +331,7 @@ class HoldLedger implements Ledger {
     const hold = this.#holdOf(event, producer);
     const findings: Finding[] = [];
     if (event.kind !== 'release') {
-      this.#lost(hold, undefined);
+      this.#lost(hold);
       this.#workedUntil(hold, event.serverUs, serverId);
     }
     this.#overlaps.answered(hold, event, serverId, this.#nowMs, findings);

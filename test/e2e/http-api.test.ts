@@ -12,6 +12,7 @@ import {
   LISTENERS_FIELDS,
   LOCK_FIELDS,
   LOCKS_FIELDS,
+  LOSS_FIELDS,
   PARTY_FIELDS,
   SAMPLE_FIELDS,
   SAMPLER_FIELDS,
@@ -60,6 +61,10 @@ describe('the fields of the JSON pages', () => {
     expectFields(
       shown.flatMap(({ holder, other }) => [holder, other] as Json[]),
       PARTY_FIELDS,
+    );
+    expectFields(
+      shown.flatMap(({ loss }) => (loss === null ? [] : [loss as Json])),
+      LOSS_FIELDS,
     );
   });
 

@@ -126,6 +126,34 @@ describe('what the ledger tells of real processes', () => {
     await Promise.all([a.process.stop(), b.process.stop()]);
   });
 
+  it('a lease that ended during the work, and nobody came: one loss on the list, in the log and on the timeline', async () => {
+    const key = 'lock:lonely:1';
+    const a = await holder();
+    const first = await a.ask({ op: 'acquire', key, leaseMs: 500 });
+    await waitFor(async () => (await value('lost_total', 'lonely')) === 1, { what: 'the loss to arrive' });
+    await a.ask({ op: 'release', hold: first.hold });
+    const lock = lockId('default', key);
+    expect(await findingsOf('lonely')).toMatchObject([
+      {
+        kind: 'lost',
+        lock,
+        holder: { fence: first.fence, app: 'holder' },
+        other: null,
+        loss: {
+          by: 'deadline',
+          leaseMs: 500,
+          sinceGrantMs: expect.any(Number),
+          loopDelayMs: expect.any(Number),
+        },
+        cause: 'slow_work',
+        timeline: `/api/v1/timeline?lock=${lock}`,
+      },
+    ]);
+    const line = await exporter.process.stdout.next(new RegExp(`"msg":"lost: .*${lock}`));
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', lock, holderFence: first.fence, by: 'deadline' });
+    await a.process.stop();
+  });
+
   it('a holder killed with -9, another granted after its lease: abandoned and taken over, no overlap, no loss', async () => {
     const key = 'lock:killed:1';
     const [a, b] = await Promise.all([holder(), holder()]);

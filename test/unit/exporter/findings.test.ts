@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { RecentFindings } from '../../../exporter/findings.js';
 import type {
   Abandoned,
+  Loss,
   Overlap,
   OverlapEnd,
   OverlapOther,
@@ -83,4 +84,59 @@ it('times of another server do not move the window', () => {
   findings.add(overlap, 1);
   findings.add({ ...more, serverId: 's2' }, 2);
   expect(findings.list()[0]).toMatchObject({ suspectFromUs: 8_000, suspectUntilUs: null });
+});
+
+const loss = (owner = A, lock: string = LOCK.lock): Loss => ({
+  kind: 'lost',
+  ...LOCK,
+  lock,
+  holder: { owner, ...NOBODY, ...CLIENT, serverId: 's1' },
+  loss: { by: 'deadline', sinceGrantMs: 510, leaseMs: 500, loopDelayMs: 12 },
+  cause: 'slow_work',
+});
+
+it('a loss stands on the list with what its client measured, once', () => {
+  const findings = new RecentFindings();
+  findings.add(loss(), 1);
+  findings.add(loss(), 2);
+  expect(findings.list()).toMatchObject([
+    {
+      kind: 'lost',
+      foundAtMs: 1,
+      lock: LOCK.lock,
+      holder: { owner: A, app: 'shop' },
+      other: null,
+      loss: { by: 'deadline', sinceGrantMs: 510, leaseMs: 500, loopDelayMs: 12 },
+      cause: 'slow_work',
+      serverId: 's1',
+      timeline: `/api/v1/timeline?lock=${LOCK.lock}`,
+    },
+  ]);
+  expect(findings.total).toBe(1);
+});
+
+it('a loss whose work overlapped is one overlap with the facts of the loss, in whatever order they come', () => {
+  for (const order of [
+    [loss(), overlap],
+    [overlap, loss()],
+  ]) {
+    const findings = new RecentFindings();
+    findings.add(loss('bbbbbbbbbbbbbbbb'), 1);
+    order.forEach((finding, at) => {
+      findings.add(finding, at + 2);
+    });
+    expect(findings.list()).toMatchObject([
+      { kind: 'overlap', holder: { owner: A }, loss: { by: 'deadline', sinceGrantMs: 510 } },
+      { kind: 'lost', holder: { owner: 'bbbbbbbbbbbbbbbb' } },
+    ]);
+    expect(findings.total).toBe(2);
+  }
+});
+
+it('a flood of losses drives out losses, not overlaps', () => {
+  const findings = new RecentFindings(10);
+  findings.add(overlap, 0);
+  for (let n = 1; n <= 100; n += 1) findings.add(loss(n.toString(16).padStart(16, '0')), n);
+  const kinds = findings.list().map(({ kind }) => kind);
+  expect([kinds.length, kinds.at(-1), findings.list()[0]?.foundAtMs]).toEqual([10, 'overlap', 100]);
 });

@@ -33,20 +33,26 @@ export class LedgerBench {
   ): Finding[] {
     const seq = (this.#seqs.get(producer) ?? 0) + 1 + gap;
     this.#seqs.set(producer, seq);
-    const batch: BatchFacts = {
-      store: 'orders',
-      producer,
-      seq,
-      app: 'shop',
-      instance: `${producer}-host`,
-      startedAtMs: 1_796_000_000_000,
-      serverId: 'serverId' in rest ? rest.serverId : 's1',
-      receivedMonoMs: this.nowMs,
-      closing,
-    };
+    const serverId = 'serverId' in rest ? rest.serverId : 's1';
+    const batch: BatchFacts = { ...this.batch(producer), seq, serverId, closing };
     const found = events.flatMap((event) => this.ledger.applyEvent(event, batch));
     if (holds) found.push(...this.ledger.applyHolds(holds, !more, batch));
     return [...found, ...this.ledger.heartbeat(batch)];
+  }
+
+  /** The facts of a producer's last batch. */
+  batch(producer: string): BatchFacts {
+    return {
+      store: 'orders',
+      producer,
+      seq: this.#seqs.get(producer) ?? 0,
+      app: 'shop',
+      instance: `${producer}-host`,
+      startedAtMs: 1_796_000_000_000,
+      serverId: 's1',
+      receivedMonoMs: this.nowMs,
+      closing: false,
+    };
   }
 
   look(...looks: HeldKeyLook[]): readonly Finding[] {

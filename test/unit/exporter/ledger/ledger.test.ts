@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Hold } from '../../../../contract/batch.js';
-import type { LockEvent } from '../../../../contract/event.js';
+import type { LockEvent, LostEvent } from '../../../../contract/event.js';
 import { HOLDS_PER_LOCK } from '../../../../exporter/ledger/hold-table.js';
 import type { HeldKeyLook } from '../../../../exporter/ledger/ports.js';
 import { kindsOf, LedgerBench } from './batches.js';
@@ -200,6 +200,35 @@ describe('the length of an overlap', () => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant(1_000), renewal({ latestFence: 101 })] });
     expect(bench.wait(4_000_000).filter(({ kind }) => kind === 'overlap_end')).toEqual([]);
+  });
+});
+
+describe('a reported loss', () => {
+  const lossOf = (event: LostEvent, bench = new LedgerBench()) => {
+    bench.send('producer-a', { events: [event] });
+    return bench.ledger.describeLoss(event, bench.batch('producer-a'));
+  };
+
+  it('is told with its holder, also when nothing was heard of it before', () => {
+    expect(lossOf(lost({ by: 'deadline', sinceGrantMs: 3001, loopDelayMs: 7 }))).toEqual({
+      kind: 'lost',
+      store: 'orders',
+      resource: 'stock',
+      lock: HOLD.lock,
+      holder: expect.objectContaining({ owner: HOLD.owner, fence: 100, app: 'shop' }),
+      loss: { by: 'deadline', sinceGrantMs: 3001, leaseMs: 3000, loopDelayMs: 7 },
+      cause: 'slow_work',
+    });
+  });
+
+  it.each([
+    ['the event loop stood still', { by: 'deadline', loopDelayMs: 2000 }, 'pause'],
+    ['the key was gone before its lease was over', { by: 'renew', serverUs: 1_500_000 }, 'deleted'],
+    ['another server answered', { by: 'check', serverUs: 9_000_000, serverId: 's2' }, 'server_changed'],
+  ] as const)('has a cause: %s', (_, change, cause) => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    expect(lossOf(lost(change), bench)).toMatchObject({ cause });
   });
 });
 
