@@ -93,7 +93,7 @@ class Exporter implements RunningExporter {
       log: around.log,
       metrics: this.#metrics,
       reportFault: this.#reportFault,
-      sampledKeys: () => this.#sampling?.sampler.locks() ?? [],
+      sampledKeys: () => this.#sampling?.sampler.sweptKeys() ?? [],
     });
     this.#ingest = createIngest({
       store: settings.store,

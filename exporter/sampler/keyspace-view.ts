@@ -1,13 +1,7 @@
 import { ChangeCounts, type ObservedChanges } from './observed-changes.js';
-import {
-  endingOf,
-  type OwnSighting,
-  type Sighting,
-  type SightingTime,
-  sightAgain,
-  sightFirst,
-} from './sighting.js';
-import type { StepKey } from './step.js';
+import { endingOf, type Sighting, type SightingTime, sightAgain, sightFirst } from './sighting.js';
+import { type SightingRow, SightingTable } from './sighting-table.js';
+import type { KeyFacts } from './step.js';
 
 /** How the last sweep of a part of the keyspace ended. */
 export interface PartEnd {
@@ -32,10 +26,6 @@ export class KeyspacePart {
   end: PartEnd = { kind: 'cut', serverUs: 0, explained: false };
 }
 
-interface PlacedSighting extends OwnSighting {
-  part: KeyspacePart;
-}
-
 /**
  * What is known of the lock keys, sweep after sweep. One round through a part of the keyspace may take several
  * sweeps; a key stays known until a whole round has passed without it, or its expiry. A key that moves to another
@@ -43,7 +33,7 @@ interface PlacedSighting extends OwnSighting {
  */
 export class KeyspaceView {
   readonly #classify: (keyBytes: string, key: Buffer) => string;
-  readonly #sightings = new Map<string, PlacedSighting>();
+  readonly #sightings = new SightingTable();
   readonly #changes = new ChangeCounts();
 
   /** @param classify names the resource of a key seen for the first time */
@@ -74,11 +64,13 @@ export class KeyspaceView {
   }
 
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
-  see(part: KeyspacePart, keyBytes: string, seen: StepKey, time: SightingTime): boolean {
-    const known = this.#sightings.get(keyBytes);
+  see(part: KeyspacePart, keyBytes: string, seen: KeyFacts, time: SightingTime): boolean {
+    const known = this.#sightings.find(keyBytes);
     if (known === undefined) {
-      const first = sightFirst(keyBytes, this.#classify(keyBytes, seen.key), seen, time);
-      this.#sightings.set(keyBytes, { ...first, part, sweep: part.sweep });
+      const resource = this.#classify(keyBytes, Buffer.from(keyBytes, 'latin1'));
+      const first = this.#sightings.add(keyBytes, resource, part);
+      sightFirst(first, seen, time);
+      first.sweep = part.sweep;
       return true;
     }
     const isFirst = known.part !== part || known.sweep !== part.sweep;
@@ -89,8 +81,8 @@ export class KeyspaceView {
   }
 
   /** Takes a look at one key between two sweeps. A key that no sweep has seen stays unknown. */
-  recheck(keyBytes: string, resource: string, seen: StepKey, time: SightingTime): void {
-    const known = this.#sightings.get(keyBytes);
+  recheck(keyBytes: string, resource: string, seen: KeyFacts, time: SightingTime): void {
+    const known = this.#sightings.find(keyBytes);
     if (known === undefined || time.serverUs < known.lastSeenUs) return;
     known.resource = resource;
     this.#seeAgain(known, seen, time);
@@ -98,10 +90,10 @@ export class KeyspaceView {
 
   /** Takes that a key was gone at `serverUs`. */
   recheckGone(keyBytes: string, serverUs: number): void {
-    const known = this.#sightings.get(keyBytes);
+    const known = this.#sightings.find(keyBytes);
     if (known === undefined || serverUs < known.lastSeenUs) return;
     this.#countEnding(known, serverUs);
-    this.#sightings.delete(keyBytes);
+    this.#sightings.remove(known);
   }
 
   /**
@@ -110,14 +102,14 @@ export class KeyspaceView {
    * there are more than `maxKeys`.
    */
   endSweeps(nowMs: number, maxKeys: number): void {
-    for (const [key, sighting] of this.#sightings) {
+    for (const sighting of this.#sightings.values()) {
       const { sweep, expiresMonoMs, part } = sighting;
       const unseen = sweep < part.sweep;
       const gone = sweep < part.roundBegan && part.end.kind === 'done';
       if (gone && part.end.explained) this.#countEnding(sighting, part.end.serverUs);
       const expired = expiresMonoMs !== null && expiresMonoMs <= nowMs;
       const inVain = unseen && (expired || this.#sightings.size > maxKeys);
-      if (gone || inVain || part.end.kind === 'left') this.#sightings.delete(key);
+      if (gone || inVain || part.end.kind === 'left') this.#sightings.remove(sighting);
     }
   }
 
@@ -135,7 +127,7 @@ export class KeyspaceView {
     return this.#changes.take();
   }
 
-  #seeAgain(known: PlacedSighting, seen: StepKey, time: SightingTime): void {
+  #seeAgain(known: SightingRow, seen: KeyFacts, time: SightingTime): void {
     const change = sightAgain(known, seen, time);
     if (change !== undefined) this.#changes.add(known.resource, change);
   }

@@ -4,7 +4,7 @@ import type { RedisReason } from '../../contract/outcomes.js';
 import { READY_MS } from './node-sweeper.js';
 import type { DownReason, SamplePort, Schedule, SkipReason, StartSchedule } from './ports.js';
 import type { LookOutcome, SampleSource } from './sample-source.js';
-import { type SampledLock, type Sighting, showSighting } from './sighting.js';
+import { joinable, type SampledLock, type Sighting, type SweptSighting, showSighting } from './sighting.js';
 import { SnapshotBuilder } from './snapshot.js';
 import type { SweepCounts } from './sweep.js';
 
@@ -59,6 +59,8 @@ export interface Sampler {
   state(): SamplerState;
   /** The locks of the present sample, made one by one as they are asked for; none while there is no good one. */
   locks(): Iterable<SampledLock>;
+  /** The same, as far as joining them with events needs it. */
+  sweptKeys(): Iterable<SweptSighting>;
   /** The first of them, of this resource or of all, and how many there are beyond the limit too. */
   find(resource: string | undefined, limit: number): FoundLocks;
 }
@@ -124,6 +126,12 @@ class RepeatedSampler implements Sampler {
   *locks(): Iterable<SampledLock> {
     if (this.#state.status !== 'ok') return;
     for (const sighting of this.#options.source.sightings()) yield this.#show(sighting);
+  }
+
+  *sweptKeys(): Iterable<SweptSighting> {
+    if (this.#state.status !== 'ok') return;
+    const { source, clock } = this.#options;
+    for (const sighting of source.sightings()) yield joinable(sighting, clock.monoMs());
   }
 
   find(resource: string | undefined, limit: number): FoundLocks {

@@ -1,6 +1,6 @@
 import { lockId } from '../../contract/lock-id.js';
 import type { ObservedKind } from './observed-changes.js';
-import type { StepKey } from './step.js';
+import type { KeyFacts } from './step.js';
 
 /** When a key was looked at. */
 export interface SightingTime {
@@ -16,7 +16,7 @@ export type Sighting = Readonly<OwnSighting>;
 /** Changed in place from look to look: a new object for each key and sweep would be most of a sweep's work. */
 export interface OwnSighting {
   /** One character per byte: as a Buffer it would keep the whole reply alive. */
-  keyBytes: string;
+  readonly keyBytes: string;
   resource: string;
   type: string | null;
   owner: string | null;
@@ -60,25 +60,17 @@ const RENEWAL_TOLERANCE_US = 20_000;
 /** A key that was last seen with this share of its lease left, and then was gone after its expiry, was not released. */
 const EXPIRED_SHARE = 0.1;
 
-/** A first look at a key. */
-export function sightFirst(
-  keyBytes: string,
-  resource: string,
-  seen: StepKey,
-  time: SightingTime,
-): OwnSighting {
-  return {
-    keyBytes,
-    resource,
-    type: seen.type,
-    owner: seen.owner,
-    ...expiryOf(seen, time),
-    longestLeftMs: seen.leftMs ?? 0,
-    firstSeenMonoMs: time.monoMs,
-    firstSeenUs: time.serverUs,
-    lastSeenUs: time.serverUs,
-    sweep: 0,
-  };
+/** Fills in what a first look at a key saw. */
+export function sightFirst(sighting: OwnSighting, seen: KeyFacts, time: SightingTime): void {
+  const { expiresMonoMs, expiresUs } = expiryOf(seen, time);
+  sighting.type = seen.type;
+  sighting.owner = seen.owner;
+  sighting.expiresMonoMs = expiresMonoMs;
+  sighting.expiresUs = expiresUs;
+  sighting.longestLeftMs = seen.leftMs ?? 0;
+  sighting.firstSeenMonoMs = time.monoMs;
+  sighting.firstSeenUs = time.serverUs;
+  sighting.lastSeenUs = time.serverUs;
 }
 
 /**
@@ -88,7 +80,7 @@ export function sightFirst(
  */
 export function sightAgain(
   sighting: OwnSighting,
-  seen: StepKey,
+  seen: KeyFacts,
   time: SightingTime,
 ): ObservedKind | undefined {
   const change = changeOf(sighting, seen, time);
@@ -108,7 +100,7 @@ export function sightAgain(
 }
 
 /** Only a readable owner tells a renewal from a new hold. */
-function changeOf(before: Sighting, seen: StepKey, { serverUs }: SightingTime): ObservedKind | undefined {
+function changeOf(before: Sighting, seen: KeyFacts, { serverUs }: SightingTime): ObservedKind | undefined {
   if (before.owner === null || seen.owner === null) return undefined;
   if (before.owner !== seen.owner) return 'handovers';
   if (before.expiresUs === null || seen.leftMs === null) return undefined;
@@ -128,21 +120,34 @@ export function endingOf(sighting: Sighting, goneUs: number): ObservedKind | und
   return leftMs <= EXPIRED_SHARE * longestLeftMs ? 'expired' : undefined;
 }
 
-function expiryOf({ leftMs }: StepKey, { monoMs, serverUs }: SightingTime) {
+function expiryOf({ leftMs }: KeyFacts, { monoMs, serverUs }: SightingTime) {
   if (leftMs === null) return { expiresMonoMs: null, expiresUs: null };
   return { expiresMonoMs: monoMs + leftMs, expiresUs: serverUs + leftMs * 1000 };
+}
+
+/** What joins a sample with events needs of a sighting. No lock id: each costs 2 µs. */
+export type SweptSighting = Pick<SampledLock, 'resource' | 'leftMs' | 'owner' | 'lastSeenUs'>;
+
+/** The sighting as it is joined with events. */
+export function joinable(sighting: Sighting, nowMs: number): SweptSighting {
+  const { resource, owner, lastSeenUs } = sighting;
+  return { resource, leftMs: leftOf(sighting, nowMs), owner, lastSeenUs };
+}
+
+function leftOf({ expiresMonoMs }: Sighting, nowMs: number): number | null {
+  return expiresMonoMs === null ? null : Math.max(0, Math.round(expiresMonoMs - nowMs));
 }
 
 /** The sighting as it is shown. */
 export function showSighting(sighting: Sighting, store: string, nowMs: number): SampledLock {
   const key = Buffer.from(sighting.keyBytes, 'latin1');
-  const { resource, type, owner, expiresMonoMs, firstSeenUs, lastSeenUs } = sighting;
+  const { resource, type, owner, firstSeenUs, lastSeenUs } = sighting;
   return {
     lock: lockId(store, key),
     key,
     resource,
     type,
-    leftMs: expiresMonoMs === null ? null : Math.max(0, Math.round(expiresMonoMs - nowMs)),
+    leftMs: leftOf(sighting, nowMs),
     owner,
     firstSeenUs,
     lastSeenUs,

@@ -11,15 +11,19 @@ export interface StepRequest {
   readonly count: number;
 }
 
-/** One key as a step saw it. */
-export interface StepKey {
-  readonly key: Buffer;
+/** What a look at one key saw. */
+export interface KeyFacts {
   /** `null`: without expiry. */
   readonly leftMs: number | null;
   /** Redis's name of the type; `null` when it was not asked for. */
   readonly type: string | null;
   /** Digest of the value; `null` when it is no string, or too large to read. */
   readonly owner: string | null;
+}
+
+/** One key as a step saw it. */
+export interface StepKey extends KeyFacts {
+  readonly key: Buffer;
 }
 
 /** What one look at a part of the keyspace saw. */
