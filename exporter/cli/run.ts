@@ -4,6 +4,7 @@ import { helpText } from '../config/help.js';
 import { type ConfigSources, loadConfig, readAction } from '../config/load-config.js';
 import { printConfig } from '../config/print-config.js';
 import type { Settings } from '../config/settings.js';
+import { suggest } from '../config/suggest.js';
 import { createLog, type Log } from './log.js';
 import { type AskExporter, printTimeline } from './timeline-command.js';
 
@@ -25,12 +26,20 @@ export interface CliTools extends ConfigSources {
   readonly ask: AskExporter;
 }
 
+/** The one command beside the exporter itself. */
+const TIMELINE = 'timeline';
+
 /** Exit statuses. `config` is the customary one for wrong usage. */
 const EXIT = { ok: 0, failed: 1, config: 2 } as const;
 
 /** Does what the command line asks for, and resolves with the exit status when that is done. */
 export async function run(tools: CliTools): Promise<number> {
-  if (tools.argv[0] === 'timeline') return await printTimeline(tools.argv.slice(1), tools);
+  if (tools.argv[0] === TIMELINE) return await printTimeline(tools.argv.slice(1), tools);
+  const meant = commandFault(tools.argv[0]);
+  if (meant !== undefined) {
+    tools.writeError(meant);
+    return EXIT.config;
+  }
   const action = readAction(tools.argv);
   if (action === 'help') return say(tools, helpText());
   if (action === 'version') return say(tools, `redis-lock-exporter ${tools.version}\n`);
@@ -46,6 +55,14 @@ export async function run(tools: CliTools): Promise<number> {
     default:
       return action satisfies never;
   }
+}
+
+/** A plain word in the place of a command that is nearly one. */
+function commandFault(word: string | undefined): string | undefined {
+  if (word === undefined || !/^[A-Za-z][A-Za-z-]{0,31}$/.test(word)) return undefined;
+  const meant = suggest(word, [TIMELINE]);
+  if (meant === '') return undefined;
+  return `redis-lock-exporter: "${word}" is not a command${meant}; --help shows all\n`;
 }
 
 async function serve(tools: CliTools, settings: Settings): Promise<number> {

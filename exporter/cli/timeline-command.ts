@@ -27,12 +27,17 @@ export interface TimelineTools {
 
 const USAGE = `Usage: redis-lock-exporter timeline <key or lock id> [--exporter ADDRESS] [--token-file FILE]
 
-Prints what a running exporter remembers of one lock. ADDRESS is its --local-listen,
-default ${DEFAULT_INGEST_ADDRESS}; unix:/path works too.
+Prints what a running exporter remembers of one lock: who was granted it, renewals, losses,
+releases and findings, in the order of Redis's clock, and a bar for each hold. ADDRESS is its
+--local-listen, default ${DEFAULT_INGEST_ADDRESS}; unix:/path works too.
 `;
 
 /** Prints a lock's timeline. @param argv what follows the word `timeline`. @returns the exit status */
 export async function printTimeline(argv: readonly string[], tools: TimelineTools): Promise<number> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    tools.writeOut(USAGE);
+    return 0;
+  }
   const asked = readArguments(argv);
   if (asked === undefined) {
     tools.writeError(USAGE);

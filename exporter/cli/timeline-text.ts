@@ -1,20 +1,6 @@
-/** One entry of the answer of `/api/v1/timeline`, as far as the text shows it. */
-export interface ShownEntry {
-  readonly kind: string;
-  readonly outcome?: string;
-  readonly reason?: string;
-  readonly serverUs?: number;
-  readonly serverId?: string;
-  readonly atMs: number;
-  readonly owner?: string;
-  readonly fence?: number;
-  readonly latestFence?: number;
-  readonly settledUs?: number;
-  readonly leaseMs?: number;
-  readonly spanMs?: number;
-  readonly app?: string;
-  readonly instance?: string;
-}
+import { barLines } from './timeline-bars.js';
+import { isFinding, isGrant, type ShownEntry, shortOwner, US_PER_MS } from './timeline-entry.js';
+import { orderByServer, type PlacedEntry, type ServerEntries } from './timeline-order.js';
 
 /** The answer of `/api/v1/timeline`. */
 export interface ShownTimeline {
@@ -23,124 +9,100 @@ export interface ShownTimeline {
   readonly entries: readonly ShownEntry[];
 }
 
-const BAR_WIDTH = 60;
-const US_PER_MS = 1000;
+/** Others that an overlap's line names. */
+const MAX_OTHERS = 8;
+const TIME_WIDTH = 12;
 
-/** One hold as a bar: from its grant over its lease to the end of its work, by one server's clock. */
-interface HoldBar {
-  readonly owner: string;
-  readonly fence: number | undefined;
-  readonly grantUs: number;
-  leaseEndUs: number;
-  endUs: number | undefined;
-}
+const CAUSES: Readonly<Record<string, string>> = {
+  pause: 'probably a pause: the whole process stood still',
+  slow_work: 'probably slow work: the process ran, the work took longer than the lease',
+  server_changed: 'another Redis server answered than the one that had granted',
+  deleted: 'the key was gone before its lease ended',
+  unknown: 'cause not known',
+};
 
 /**
- * A lock's history as text: for each Redis server a list in the order of its clock, and a bar for each hold. `#` work under the
- * lease, `!` work beyond it, `>` not known to have ended. Times of two servers are never put on one scale.
+ * A lock's history as text: for each Redis server a list in the order of its clock, and a bar for each hold. Times of two
+ * servers are never put on one scale. `~` marks a time that was worked out.
  */
 export function timelineText({ store, lock, entries }: ShownTimeline): string {
   const head = `Lock ${lock} of store ${store}`;
   if (entries.length === 0) return `${head}: nothing is remembered of it.\n`;
-  const servers = new Set(entries.map(({ serverId }) => serverId));
-  const parts = [...servers].map((serverId) =>
-    serverText(
-      serverId,
-      entries.filter((one) => one.serverId === serverId),
-    ),
-  );
-  const note = servers.size > 1 ? 'Several servers: their clocks are not compared.\n' : '';
-  return `${head}\n${note}\n${parts.join('\n')}`;
+  const servers = orderByServer(entries);
+  const note = servers.length > 1 ? 'Several servers: their clocks are not compared.\n' : '';
+  return `${head}\n${note}\n${servers.map((server) => serverText(server)).join('\n')}`;
 }
 
-function serverText(serverId: string | undefined, entries: readonly ShownEntry[]): string {
-  const timed = entries.flatMap((entry) => {
-    const us = entry.serverUs ?? entry.settledUs;
-    return us === undefined ? [] : [{ entry, us }];
-  });
-  timed.sort((a, b) => a.us - b.us);
-  const untimed = entries.filter(
-    ({ serverUs, settledUs }) => serverUs === undefined && settledUs === undefined,
-  );
-  const startUs = timed[0]?.us ?? 0;
+function serverText({ serverId, placed }: ServerEntries): string {
+  const startUs = placed[0]?.us ?? 0;
+  const since = placed[0]?.us === undefined ? '-' : new Date(startUs / US_PER_MS).toISOString();
+  const entries = placed.map(({ entry }) => entry);
+  const legend = placed.some(({ us, approximate }) => approximate && us !== undefined)
+    ? '; ~ by the client’s clock'
+    : '';
   const lines = [
-    `Server ${serverId ?? 'unknown'}, times in ms since ${timed[0] ? new Date(startUs / US_PER_MS).toISOString() : '-'} by its clock`,
-    ...timed.map(({ entry, us }) => `${msText(us - startUs)}  ${entryText(entry)}`),
-    ...untimed.map(
-      (entry) =>
-        `${'-'.padStart(12)}  ${entryText(entry)}  at ${new Date(entry.atMs).toISOString()} by the client`,
-    ),
-    ...barLines(
-      timed.map(({ entry }) => entry),
-      startUs,
-    ),
+    `Server ${serverId ?? 'unknown'}, times in ms since ${since} by its clock${legend}`,
+    ...placed.map((one) => lineOf(one, startUs, entries)),
+    ...barLines(entries, startUs),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function msText(us: number): string {
-  return (us / US_PER_MS).toFixed(3).padStart(12);
+function lineOf({ entry, us, approximate }: PlacedEntry, startUs: number, all: readonly ShownEntry[]) {
+  const text = entryText(entry, all);
+  if (us === undefined) {
+    const whose = isFinding(entry) ? 'exporter' : 'client';
+    return `${'-'.padStart(TIME_WIDTH)}  ${text}  at ${new Date(entry.atMs).toISOString()} by the ${whose}`;
+  }
+  const ms = ((us - startUs) / US_PER_MS).toFixed(approximate ? 0 : 3);
+  return `${(approximate ? `~${ms}${' '.repeat(4)}` : ms).padStart(TIME_WIDTH)}  ${text}`;
 }
 
-function entryText(entry: ShownEntry): string {
+function entryText(entry: ShownEntry, all: readonly ShownEntry[]): string {
   const { kind, outcome, reason, owner, fence, latestFence, leaseMs, spanMs, app, instance } = entry;
+  const cause = isFinding(entry) ? outcome : undefined;
+  const granted = kind === 'overlap' ? grantedMeanwhile(entry, all) : '';
   const facts = [
     fence === undefined ? '' : `fence ${fence}`,
-    latestFence === undefined ? '' : `latest fence ${latestFence}`,
-    leaseMs === undefined ? '' : `lease ${leaseMs} ms`,
-    spanMs === undefined ? '' : `${spanWord(kind)} ${spanMs} ms`,
+    granted,
+    latestFence === undefined || granted !== '' ? '' : `latest fence ${latestFence}`,
+    leaseMs === undefined ? '' : `lease ${shortMs(leaseMs)} ms`,
+    spanMs === undefined ? '' : `${spanWord(kind)} ${shortMs(spanMs)} ms`,
     reason ?? '',
+    cause === undefined || kind === 'overlap_end' ? '' : (CAUSES[cause] ?? cause),
     app === undefined ? '' : `${app} ${instance ?? ''}`.trim(),
   ];
-  const words = `${kind} ${outcome ?? ''}`.padEnd(24);
-  return `${(owner ?? '').slice(0, 8).padEnd(8)}  ${words}  ${facts.filter((fact) => fact !== '').join(', ')}`.trimEnd();
+  const words = `${kind} ${cause === undefined ? (outcome ?? '') : ''}`.padEnd(24);
+  return `${shortOwner(owner)}  ${words}  ${facts.filter((fact) => fact !== '').join(', ')}`.trimEnd();
+}
+
+/** Who was granted the lock from the beginning of an overlap until the late work settled. */
+function grantedMeanwhile({ owner, serverUs = 0 }: ShownEntry, all: readonly ShownEntry[]): string {
+  const end = all.find((one) => one.owner === owner && one.kind === 'overlap_end') ?? {
+    settledUs: all.find((one) => one.owner === owner && one.kind === 'release')?.settledUs,
+  };
+  const untilUs = end.settledUs ?? Number.MAX_VALUE;
+  const others = all.filter(
+    (one) => isGrant(one) && one.owner !== owner && isWithin(one.serverUs ?? -1, serverUs, untilUs),
+  );
+  if (others.length === 0) return '';
+  const names = others
+    .slice(0, MAX_OTHERS)
+    .map((one) => `${shortOwner(one.owner)} (fence ${one.fence ?? '-'})`);
+  const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : '';
+  return `granted meanwhile: ${names.join(', ')}${more}`;
+}
+
+function isWithin(us: number, fromUs: number, untilUs: number): boolean {
+  return us >= fromUs && us < untilUs;
+}
+
+function shortMs(ms: number): number {
+  return Number(ms.toFixed(3));
 }
 
 function spanWord(kind: string): string {
   if (kind === 'acquire') return 'waited';
-  return kind === 'overlap_end' ? 'lasted' : 'held';
-}
-
-function barLines(entries: readonly ShownEntry[], startUs: number): string[] {
-  const bars = [...holdBars(entries).values()];
-  if (bars.length === 0) return [];
-  const ends = bars.map((bar) => Math.max(bar.endUs ?? bar.leaseEndUs, bar.grantUs));
-  const endUs = Math.max(...ends, ...entries.map(({ serverUs }) => serverUs ?? startUs), startUs + 1);
-  return ['', ...bars.map((bar) => barText(bar, startUs, endUs))];
-}
-
-function holdBars(entries: readonly ShownEntry[]): Map<string, HoldBar> {
-  const bars = new Map<string, HoldBar>();
-  for (const { kind, outcome, owner, fence, serverUs, settledUs, leaseMs = 0 } of entries) {
-    if (owner === undefined || serverUs === undefined) continue;
-    const bar = bars.get(owner);
-    if (kind === 'acquire' && outcome === 'acquired') {
-      bars.set(owner, {
-        owner,
-        fence,
-        grantUs: serverUs,
-        leaseEndUs: serverUs + leaseMs * US_PER_MS,
-        endUs: undefined,
-      });
-    } else if (bar && kind === 'renew' && outcome === 'renewed')
-      bar.leaseEndUs = serverUs + leaseMs * US_PER_MS;
-    else if (bar && kind === 'release') bar.endUs = settledUs ?? serverUs;
-  }
-  return bars;
-}
-
-function barText(
-  { owner, fence, grantUs, leaseEndUs, endUs }: HoldBar,
-  startUs: number,
-  lastUs: number,
-): string {
-  const cellUs = (lastUs - startUs) / BAR_WIDTH;
-  const cells = Array.from({ length: BAR_WIDTH }, (_, cell) => {
-    const fromUs = startUs + cell * cellUs;
-    const toUs = fromUs + cellUs;
-    if (toUs <= grantUs || fromUs > (endUs ?? lastUs)) return ' ';
-    if (endUs === undefined && fromUs >= leaseEndUs) return '>';
-    return fromUs < leaseEndUs ? '#' : '!';
-  });
-  return `${owner.slice(0, 8)}  |${cells.join('')}|  fence ${fence ?? '-'}`;
+  if (kind === 'overlap_end') return 'lasted';
+  return kind === 'release' ? 'held' : 'after';
 }

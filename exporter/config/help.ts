@@ -8,7 +8,9 @@ const INDENT = ' '.repeat(6);
 export function helpText(): string {
   const intro = [
     'Usage: redis-lock-exporter [options]',
+    '       redis-lock-exporter timeline <key or lock id> [--exporter ADDRESS] [--token-file FILE]',
     '',
+    'The second asks a running exporter what it remembers of one lock, and prints it; timeline --help says more.',
     'Shows what happens to Redis locks as Prometheus metrics: from events of lock clients, and by sampling Redis.',
     'A flag wins over its variable, that over the YAML file (keys are the flags without dashes), that over the default.',
     'Of a flag given twice the last counts.',

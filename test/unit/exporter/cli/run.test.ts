@@ -43,6 +43,18 @@ describe('the command line', () => {
     expect(await runWith(['--version'])).toMatchObject({ status: 0, out: 'redis-lock-exporter 9.9.9\n' });
   });
 
+  it('--help names the command beside the exporter', async () => {
+    expect((await runWith(['--help'])).out).toContain('redis-lock-exporter timeline <key or lock id>');
+  });
+
+  it.each(['timelin', 'timelines', 'Timeline'])('%s is told the command that was meant', async (word) => {
+    expect(await runWith([word, 'lock:stock:1'])).toMatchObject({
+      status: 2,
+      started: 0,
+      error: `redis-lock-exporter: "${word}" is not a command (did you mean timeline?); --help shows all\n`,
+    });
+  });
+
   it('--check-config says it is good, and starts nothing', async () => {
     const { status, out, started } = await runWith(['--check-config']);
     expect([status, out, started]).toEqual([0, 'The configuration has no faults.\n', 0]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ExporterRequest, printTimeline } from '../../../../exporter/cli/timeline-command.js';
-import { type ShownEntry, timelineText } from '../../../../exporter/cli/timeline-text.js';
+import type { ShownEntry } from '../../../../exporter/cli/timeline-entry.js';
+import { timelineText } from '../../../../exporter/cli/timeline-text.js';
 
 const LOCK = '0123456789abcdef';
 const A = { owner: 'aaaaaaaaaaaaaaaa', fence: 100, serverId: 's1', atMs: 1_796_000_000_000 } as const;
@@ -40,6 +41,68 @@ describe('a timeline as text', () => {
     const text = timelineText({ store: 'orders', lock: LOCK, entries: [...overlap, moved] });
     expect(text).toContain('Several servers: their clocks are not compared.');
     expect(text.match(/^Server s[12]/gm)).toEqual(['Server s1', 'Server s2']);
+  });
+
+  it('has one server, though a finding or an event names none', () => {
+    const nameless: ShownEntry[] = [
+      { kind: 'abandoned', owner: A.owner, atMs: A.atMs },
+      { kind: 'overlap_end', owner: A.owner, atMs: A.atMs, settledUs: START_US + 600_000, spanMs: 300 },
+    ];
+    const text = timelineText({ store: 'orders', lock: LOCK, entries: [...overlap, ...nameless] });
+    expect(text.match(/^Server /gm)).toHaveLength(1);
+    expect(text).not.toContain('Several servers');
+    expect(text).toMatch(/- {2}aaaaaaaa {2}abandoned .*by the exporter/);
+  });
+
+  it('sorts in what Redis gave no time to: since the grant, or by the clock of the same client', () => {
+    const wallMs = A.atMs - 3_600_000;
+    const client = { producer: 'p' } as const;
+    const entries: ShownEntry[] = [
+      ...overlap.map((entry) => ({ ...entry, ...client, atMs: wallMs + (entry.spanMs ?? 0) })),
+      { ...A, ...client, kind: 'fence', outcome: 'rejected', atMs: wallMs + 452 },
+      { ...A, producer: 'another', kind: 'duplicate', outcome: 'absorbed', atMs: wallMs },
+    ];
+    const lines = timelineText({ store: 'orders', lock: LOCK, entries }).split('\n');
+    const shown = lines.filter((line) => /acquire|lost|fence r|release|duplicate/.test(line));
+    expect(shown.map((line) => line.replace(/^ +/, '').split(/ +/).slice(0, 3).join(' '))).toEqual([
+      '0.000 aaaaaaaa acquire',
+      '300.000 bbbbbbbb acquire',
+      '~462 aaaaaaaa fence',
+      '~500 aaaaaaaa lost',
+      '600.000 aaaaaaaa release',
+      '- aaaaaaaa duplicate',
+    ]);
+    expect(lines.at(2)).toContain('~ by the client’s clock');
+  });
+
+  it('explains the bars and the cause, and shows the scale', () => {
+    const found: ShownEntry[] = [
+      { ...A, kind: 'overlap', outcome: 'slow_work', serverUs: START_US + 300_000, latestFence: 101 },
+    ];
+    const text = timelineText({ store: 'orders', lock: LOCK, entries: [...overlap, ...found] });
+    expect(text).toContain('# work under the lease, ! work beyond it, > not known to have ended');
+    const scale = text.split('\n').find((line) => line.endsWith('600.000 ms'));
+    expect(scale).toHaveLength('aaaaaaaa  |'.length + 60);
+    expect(scale?.indexOf('0')).toBe('aaaaaaaa  |'.length);
+    expect(text).toContain('probably slow work: the process ran, the work took longer than the lease');
+    expect(text).not.toContain('slow_work');
+  });
+
+  it('names everybody who was granted the lock in an overlap, at the time of the first', () => {
+    const others = Array.from({ length: 10 }, (_, n) => ({
+      ...{ ...B, owner: String(n).repeat(16), fence: 101 + n, kind: 'acquire', outcome: 'acquired' },
+      serverUs: START_US + 300_000 + n * 10_000,
+      leaseMs: 5,
+    }));
+    const after = { ...B, kind: 'acquire', outcome: 'acquired', serverUs: START_US + 600_000, leaseMs: 5 };
+    const found = { ...A, kind: 'overlap', outcome: 'pause', serverUs: START_US + 300_000, latestFence: 101 };
+    const entries = [overlap[0], ...others, after, overlap[3], found].flatMap((entry) => entry ?? []);
+    const lines = timelineText({ store: 'orders', lock: LOCK, entries }).split('\n');
+    const line = lines.find((one) => one.includes('overlap'));
+    expect(line).toMatch(/^ +300\.000 /);
+    expect(line).toContain('granted meanwhile: 00000000 (fence 101), 11111111 (fence 102), ');
+    expect(line).toContain('77777777 (fence 108) and 2 more');
+    expect(line).not.toContain('bbbbbbbb');
   });
 
   it('says so when nothing is remembered', () => {
@@ -94,6 +157,14 @@ describe('redis-lock-exporter timeline', () => {
       });
     },
   );
+
+  it('--help says it, too, with status 0', async () => {
+    expect(await runWith(['--help'], good)).toMatchObject({
+      status: 0,
+      asked: [],
+      out: expect.stringContaining('Usage'),
+    });
+  });
 
   it('says why there is no answer', async () => {
     expect(await runWith([LOCK], new Error('connect ECONNREFUSED'))).toMatchObject({
