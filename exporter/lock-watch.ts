@@ -111,7 +111,7 @@ export class LockWatch {
   }
 
   /** Takes a look on the master at all held keys. */
-  heldLooked({ looks }: { readonly looks: readonly HeldKeyLook[] }): void {
+  heldLooked({ looks }: { readonly looks: Iterable<HeldKeyLook> }): void {
     this.#tell(this.#ledger.looked(looks, this.#options.clock.monoMs()));
   }
 

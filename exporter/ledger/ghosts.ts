@@ -18,7 +18,7 @@ export class Ghosts {
   }
 
   /** Takes in one look at all held keys. */
-  looked(looks: readonly HeldKeyLook[], nowMs: number): void {
+  looked(looks: Iterable<HeldKeyLook>, nowMs: number): void {
     for (const look of looks) {
       for (let hold = this.#table.youngestOf(look.lock); hold; hold = hold.older) {
         if (isBelieved(hold)) this.#compare(hold, look, nowMs);

@@ -53,8 +53,8 @@ export interface Ledger {
   applyHolds(holds: readonly ReportedHold[], complete: boolean, batch: BatchFacts): readonly Finding[];
   /** A batch has ended: its producer is alive, and what it reported still stands. */
   heartbeat(batch: BatchFacts): readonly Finding[];
-  /** Takes one look on the master at all held keys. @param nowMonoMs when it was told */
-  looked(looks: readonly HeldKeyLook[], nowMonoMs: number): readonly Finding[];
+  /** Takes one look on the master at all held keys, walking over it more than once. @param nowMonoMs when it was told */
+  looked(looks: Iterable<HeldKeyLook>, nowMonoMs: number): readonly Finding[];
   /** Judges one key of a sweep. */
   judgeKey(key: SeenKey, nowMonoMs: number): { standing: KeyStanding; finding: Finding | undefined };
   /** To be called every second: finds what time alone brings, and forgets what is old. */
@@ -171,7 +171,7 @@ class HoldLedger implements Ledger {
     return findings;
   }
 
-  looked(looks: readonly HeldKeyLook[], nowMonoMs: number): readonly Finding[] {
+  looked(looks: Iterable<HeldKeyLook>, nowMonoMs: number): readonly Finding[] {
     this.#nowMs = this.#time.advance(nowMonoMs);
     const findings: Finding[] = [];
     for (const look of looks) {

@@ -7,8 +7,7 @@ export interface HeldKey {
   /** Lock id. */
   readonly lock: string;
   readonly resource: string;
-  readonly key: Buffer;
-  /** The key with one character per byte (`latin1`). */
+  /** The key with one character per byte (`latin1`): as a Buffer it takes four times as much. */
   readonly keyBytes: string;
 }
 
@@ -21,30 +20,47 @@ export interface HeldKeysSize {
   readonly refused: number;
 }
 
-/** Live locks that the memory bar is meant for; some 300 bytes each. */
+/** Live locks that the memory bar is meant for; some 120 bytes each besides the texts that the ledger keeps too. */
 const MAX_KEYS = 100_000;
 /** More holders of one lock at a time are a sign of forged events. */
 const MAX_OWNERS = 16;
 /** A key that was gone for so many looks is of no further interest: its holder is dead, or will say so itself. */
 const MAX_GONE_LOOKS = 12;
+/** Stands in the place of a number of looks: the key was not looked at, and its text is base64 still. */
+const UNREAD = -1;
+/** More texts are not shared: names of resources are few. */
+const MAX_SHARED_TEXTS = 1024;
+/** Places of a row's texts. */
+const OWNER = 0;
+const RESOURCE = 1;
+const KEY = 2;
+const TEXTS = 3;
 
-interface Entry {
-  resource: string;
-  keyBase64: string;
-  /** Made at the first look, so that a lock that is held for a moment costs ingest next to nothing. */
-  held: HeldKey | undefined;
-  readonly owners: Set<string>;
-  goneLooks: number;
+/** What begins a hold. */
+interface HoldFacts {
+  readonly lock: string;
+  readonly owner: string;
+  readonly resource: string;
+  readonly keyBase64?: string | undefined;
 }
 
 /**
- * The keys that clients hold by their own word, from events and reported holds. Bounded: the longest known goes
+ * The keys that clients hold, by their own word, from events and reported holds. Bounded: the longest known goes
  * first. Nothing of it is shown or logged.
+ *
+ * In flat arrays, a row for each key: with an object, a Set of owners, a Buffer and a map entry of its own a key took
+ * 638 bytes.
  */
 export class HeldKeys {
   readonly #store: string;
   readonly #maxKeys: number;
-  readonly #byLock = new Map<string, Entry>();
+  readonly #rows = new Map<string, number>();
+  readonly #texts: (string | undefined)[] = [];
+  /** Looks since the key was there last. */
+  readonly #goneLooks: number[] = [];
+  /** Of the few locks that more than one believes to hold: the others. */
+  readonly #others = new Map<number, Set<string>>();
+  readonly #free: number[] = [];
   readonly #resources = new Map<string, string>();
   #evicted = 0;
   #refused = 0;
@@ -68,74 +84,111 @@ export class HeldKeys {
   /** The keys to look at. Call it once for a look: what cannot be a key of its lock is dropped here. */
   takeStock(): HeldKey[] {
     const stock: HeldKey[] = [];
-    for (const [lock, entry] of this.#byLock) {
-      entry.held ??= this.#readKey(lock, entry);
-      if (entry.held === undefined) this.#drop(lock);
-      else stock.push(entry.held);
+    for (const [lock, row] of this.#rows) {
+      const isRead = this.#goneLooks[row] !== UNREAD || this.#readKey(lock, row);
+      if (isRead) stock.push({ lock, resource: this.#text(row, RESOURCE), keyBytes: this.#text(row, KEY) });
+      else this.#drop(lock, row);
     }
     return stock;
   }
 
   /** Takes in what a look found. */
   note({ lock }: HeldKey, isThere: boolean): void {
-    const entry = this.#byLock.get(lock);
-    if (entry === undefined) return;
-    entry.goneLooks = isThere ? 0 : entry.goneLooks + 1;
-    if (entry.goneLooks >= MAX_GONE_LOOKS) this.#drop(lock);
+    const row = this.#rows.get(lock);
+    const goneLooks = row === undefined ? UNREAD : (this.#goneLooks[row] ?? UNREAD);
+    // Released, and perhaps taken again, since the look began.
+    if (row === undefined || goneLooks === UNREAD) return;
+    this.#goneLooks[row] = isThere ? 0 : goneLooks + 1;
+    if (!isThere && goneLooks + 1 >= MAX_GONE_LOOKS) this.#drop(lock, row);
   }
 
-  /** The resource that a client gave the lock of this key, if one holds it and it was looked at. */
+  /** The resource that a client gave the lock of this key, if one holds it. Takes 2 µs, to name the lock. */
   resourceOf(keyBytes: string): string | undefined {
-    return this.#resources.get(keyBytes);
+    if (this.#rows.size === 0) return undefined;
+    const row = this.#rows.get(lockId(this.#store, Buffer.from(keyBytes, 'latin1')));
+    return row === undefined ? undefined : this.#text(row, RESOURCE);
   }
 
   size(): HeldKeysSize {
-    return { keys: this.#byLock.size, evicted: this.#evicted, refused: this.#refused };
+    return { keys: this.#rows.size, evicted: this.#evicted, refused: this.#refused };
   }
 
-  #hold(hold: { lock: string; owner: string; resource: string; keyBase64?: string | undefined }): void {
-    const { lock, owner, resource, keyBase64 } = hold;
-    const known = this.#byLock.get(lock);
-    if (known !== undefined) {
-      if (known.owners.size < MAX_OWNERS) known.owners.add(owner);
-      known.goneLooks = 0;
-      return;
-    }
-    if (keyBase64 === undefined) return;
-    const owners = new Set([owner]);
-    this.#byLock.set(lock, { resource, keyBase64, held: undefined, owners, goneLooks: 0 });
-    if (this.#byLock.size > this.#maxKeys) this.#evictOldest();
+  #hold(hold: HoldFacts): void {
+    const row = this.#rows.get(hold.lock);
+    if (row !== undefined) this.#holdAgain(row, hold.owner);
+    else if (hold.keyBase64 !== undefined) this.#add(hold, hold.keyBase64);
+  }
+
+  #add({ lock, owner, resource }: HoldFacts, keyBase64: string): void {
+    const row = this.#free.pop() ?? this.#goneLooks.length;
+    this.#rows.set(lock, row);
+    this.#goneLooks[row] = UNREAD;
+    const at = row * TEXTS;
+    this.#texts[at + OWNER] = owner;
+    this.#texts[at + RESOURCE] = this.#share(resource);
+    this.#texts[at + KEY] = keyBase64;
+    if (this.#rows.size > this.#maxKeys) this.#evictOldest();
+  }
+
+  #holdAgain(row: number, owner: string): void {
+    if (this.#goneLooks[row] !== UNREAD) this.#goneLooks[row] = 0;
+    if (this.#text(row, OWNER) === owner) return;
+    const others = this.#others.get(row);
+    if (others === undefined) this.#others.set(row, new Set([owner]));
+    else if (others.size < MAX_OWNERS - 1) others.add(owner);
   }
 
   /** A release of one holder does not end the hold of another, who may not know yet that he lost the lock. */
   #release(lock: string, owner: string): void {
-    const entry = this.#byLock.get(lock);
-    if (entry?.owners.delete(owner) && entry.owners.size === 0) this.#drop(lock);
+    const row = this.#rows.get(lock);
+    if (row === undefined) return;
+    const others = this.#others.get(row);
+    const [heir] = others ?? [];
+    if (this.#text(row, OWNER) !== owner) others?.delete(owner);
+    else if (heir === undefined) this.#drop(lock, row);
+    else {
+      this.#texts[row * TEXTS + OWNER] = heir;
+      others?.delete(heir);
+    }
+    if (others?.size === 0) this.#others.delete(row);
   }
 
   /** A forged key could make the exporter look at what is no lock, so it is held against the lock's id. */
-  #readKey(lock: string, { keyBase64, resource }: Entry): HeldKey | undefined {
-    const key = Buffer.from(keyBase64, 'base64');
+  #readKey(lock: string, row: number): boolean {
+    const key = Buffer.from(this.#text(row, KEY), 'base64');
     if (lockId(this.#store, key) !== lock) {
       this.#refused += 1;
-      return undefined;
+      return false;
     }
-    const keyBytes = key.toString('latin1');
-    this.#resources.set(keyBytes, resource);
-    return { lock, resource, key, keyBytes };
+    this.#texts[row * TEXTS + KEY] = key.toString('latin1');
+    this.#goneLooks[row] = 0;
+    return true;
   }
 
   #evictOldest(): void {
-    for (const oldest of this.#byLock.keys()) {
+    for (const [oldest, row] of this.#rows) {
       this.#evicted += 1;
-      this.#drop(oldest);
+      this.#drop(oldest, row);
       return;
     }
   }
 
-  #drop(lock: string): void {
-    const keyBytes = this.#byLock.get(lock)?.held?.keyBytes;
-    if (keyBytes !== undefined) this.#resources.delete(keyBytes);
-    this.#byLock.delete(lock);
+  #drop(lock: string, row: number): void {
+    this.#rows.delete(lock);
+    this.#others.delete(row);
+    this.#texts.fill(undefined, row * TEXTS, (row + 1) * TEXTS);
+    this.#free.push(row);
+  }
+
+  #text(row: number, place: number): string {
+    return this.#texts[row * TEXTS + place] ?? '';
+  }
+
+  /** One text for all that say the same: each report brings texts of its own. */
+  #share(text: string): string {
+    const known = this.#resources.get(text);
+    if (known !== undefined) return known;
+    if (this.#resources.size < MAX_SHARED_TEXTS) this.#resources.set(text, text);
+    return text;
   }
 }

@@ -1,5 +1,6 @@
 import { DutyBudget } from './duty-budget.js';
 import { type HeldLookResult, type HeldLookTools, lookAtHeld } from './held-look.js';
+import type { HeldSight } from './held-sights.js';
 import { KeyspacePart, type KeyspaceView, type PartEnd } from './keyspace-view.js';
 import type { ObservedChanges } from './observed-changes.js';
 import type { HeldLook, HeldLookReport } from './ports.js';
@@ -89,20 +90,27 @@ export class HeldSource implements SampleSource {
     const explained = this.#steady && faults.length === 0 && evicted === this.#evicted;
     this.#evicted = evicted;
     if (failed) return { kind: 'failed', serverUs: 0, explained: false };
-    const last = sights.findLast(({ sight }) => sight.state !== 'elsewhere')?.sight;
-    const serverUs = last !== undefined && last.state !== 'elsewhere' ? last.serverUs : clock.wallMs() * 1000;
+    let serverUs: number | undefined;
+    for (const { sight } of sights) if (sight.state !== 'elsewhere') serverUs = sight.serverUs;
+    serverUs ??= clock.wallMs() * 1000;
     return { kind: 'done', serverUs, explained };
   }
 }
 
-/** The look as it is handed on. Keys of which nothing is known are left out. */
+/** The look as it is handed on, each part made while it is walked over. Keys of which nothing is known are left out. */
 export function reportLook(store: string, { sights }: Pick<HeldLookResult, 'sights'>): HeldLookReport {
-  const looks = sights.flatMap(({ held: { lock, resource }, sight }): HeldLook[] => {
-    if (sight.state === 'elsewhere') return [];
-    const { serverUs, serverId } = sight;
-    if (sight.state === 'gone') return [{ lock, resource, serverId, serverUs, state: sight.state }];
-    const { leftMs, owner } = sight.seen;
-    return [{ lock, resource, serverId, serverUs, state: sight.state, leftMs, owner }];
-  });
-  return { store, looks };
+  return { store, looks: { [Symbol.iterator]: () => readLooks(sights) } };
+}
+
+function* readLooks(sights: Iterable<HeldSight>): Iterator<HeldLook> {
+  for (const { held, sight } of sights) {
+    if (sight.state === 'elsewhere') continue;
+    const { lock, resource } = held;
+    const { serverUs, serverId, state } = sight;
+    if (state === 'gone') yield { lock, resource, serverId, serverUs, state };
+    else {
+      const { leftMs, owner } = sight.seen;
+      yield { lock, resource, serverId, serverUs, state, leftMs, owner };
+    }
+  }
 }

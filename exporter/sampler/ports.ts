@@ -71,7 +71,8 @@ export type HeldLook = {
 /** One look at the held keys. Keys of which nothing is known, as their server did not answer, are not in it. */
 export interface HeldLookReport {
   readonly store: string;
-  readonly looks: readonly HeldLook[];
+  /** May be walked over more than once, in the turn in which it is told. */
+  readonly looks: Iterable<HeldLook>;
 }
 
 /** Hears of each look at the held keys, in one synchronous turn. */

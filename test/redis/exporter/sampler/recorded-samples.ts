@@ -49,7 +49,7 @@ export class RecordedSamples implements SamplePort, HeldLookPort {
   }
 
   heldLooked({ looks }: HeldLookReport): void {
-    this.heldLooks.push(looks);
+    this.heldLooks.push([...looks]);
   }
 
   get last(): RecordedSample {
