@@ -1,3 +1,4 @@
+import { TIMELINE_USAGE } from '../../exporter/cli/timeline-command.js';
 import type { OptionSpec } from '../../exporter/config/option.js';
 import { ACTIONS, OPTIONS } from '../../exporter/config/options.js';
 import { POLICIES_KEY, POLICY_FIELDS } from '../../exporter/config/resource-policy.js';
@@ -20,6 +21,9 @@ export function optionsPage(): string {
     table(['field', 'range', 'default', 'what it does'], POLICY_ROWS.map(policyRow)),
     '## Actions',
     table(['flag', 'variable', 'what it does'], Object.values(ACTIONS).map(actionRow)),
+    '## Commands',
+    'Without one, the exporter runs. One asks a running exporter; it reads no settings of its own:',
+    `\`\`\`text\n${TIMELINE_USAGE}\`\`\``,
   );
 }
 

@@ -25,7 +25,8 @@ export interface TimelineTools {
   readonly writeError: (text: string) => void;
 }
 
-const USAGE = `Usage: redis-lock-exporter timeline <key or lock id> [--exporter ADDRESS] [--token-file FILE]
+/** What the command says of itself. */
+export const TIMELINE_USAGE = `Usage: redis-lock-exporter timeline <key or lock id> [--exporter ADDRESS] [--token-file FILE]
 
 Prints what a running exporter remembers of one lock: who was granted it, renewals, losses,
 releases and findings, in the order of Redis's clock, and a bar for each hold. ADDRESS is its
@@ -35,12 +36,12 @@ releases and findings, in the order of Redis's clock, and a bar for each hold. A
 /** Prints a lock's timeline. @param argv what follows the word `timeline`. @returns the exit status */
 export async function printTimeline(argv: readonly string[], tools: TimelineTools): Promise<number> {
   if (argv.includes('--help') || argv.includes('-h')) {
-    tools.writeOut(USAGE);
+    tools.writeOut(TIMELINE_USAGE);
     return 0;
   }
   const asked = readArguments(argv);
   if (asked === undefined) {
-    tools.writeError(USAGE);
+    tools.writeError(TIMELINE_USAGE);
     return 2;
   }
   try {

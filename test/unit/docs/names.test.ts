@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { printTimeline } from '../../../exporter/cli/timeline-command.js';
+import { TIMELINE_USAGE } from '../../../exporter/cli/timeline-command.js';
 import { ACTIONS, OPTIONS } from '../../../exporter/config/options.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,7 +27,7 @@ const WARNING_CODES = /^REDIS_LOCK_(CONNECTION|UNSAFE|OPTIONS|[A-Z]*WARNING)/;
 const rows = [...Object.values(OPTIONS), ...Object.values(ACTIONS)];
 const flags = new Set<string>([
   ...rows.flatMap(({ flag }) => flag ?? []),
-  ...((await timelineUsage()).match(/--[a-z][a-z-]*/g) ?? []),
+  ...(TIMELINE_USAGE.match(/--[a-z][a-z-]*/g) ?? []),
 ]);
 const variables = new Set<string>(rows.flatMap(({ env }): readonly string[] => env));
 
@@ -37,17 +37,6 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-
-/** What the subcommand says of itself when it is called without anything. */
-async function timelineUsage(): Promise<string> {
-  const written: string[] = [];
-  const write = (text: string) => void written.push(text);
-  const never = () => {
-    throw new Error('not to be called');
-  };
-  await printTimeline([], { ask: never, readFile: never, writeOut: write, writeError: write });
-  return written.join('');
-}
 
 /** The flags and variables in a text that no option has. */
 function strangers(text: string): string[] {
