@@ -6,7 +6,7 @@ import { lockId } from '../contract/lock-id.js';
 import type { Log } from './cli/log.js';
 import { FindingLog } from './finding-log.js';
 import { RecentFindings, type ShownFinding } from './findings.js';
-import type { Finding } from './ledger/finding.js';
+import type { Finding, Party } from './ledger/finding.js';
 import { HotKeys, type HotLock } from './ledger/hot-keys.js';
 import { createLedger, type Ledger, type LedgerSize } from './ledger/ledger.js';
 import type { BatchFacts, HeldKeyLook, SweptKey } from './ledger/ports.js';
@@ -45,6 +45,10 @@ export interface HotAnswer {
   readonly windowMs: number;
   /** Wall time of the window's end; `null` before the first is over. */
   readonly endedAtMs: number | null;
+  /** False before the first window is over: the rest of the answer says nothing then. */
+  readonly windowComplete: boolean;
+  /** Wall time at which the present window ends, and its locks are told. */
+  readonly nextAtMs: number;
   readonly attempts: number;
   readonly errorBound: number;
   /** The hottest first. */
@@ -163,8 +167,20 @@ export class LockWatch {
     const { store, clock } = this.#options;
     this.#hotKeys.tick(clock.monoMs());
     const { endedMonoMs, locks, ...report } = this.#hotKeys.report();
-    const endedAtMs = endedMonoMs === undefined ? null : clock.wallMs() - clock.monoMs() + endedMonoMs;
-    return { store, ...report, endedAtMs, locks: locks.slice(0, limit) };
+    const wallOf = (monoMs: number) => clock.wallMs() - clock.monoMs() + monoMs;
+    return {
+      store,
+      ...report,
+      endedAtMs: endedMonoMs === undefined ? null : wallOf(endedMonoMs),
+      windowComplete: endedMonoMs !== undefined,
+      nextAtMs: wallOf(this.#hotKeys.endsMonoMs),
+      locks: locks.slice(0, limit),
+    };
+  }
+
+  /** The holder of a key by its owner digest; undefined when it was never reported here, or is forgotten. */
+  holderOf(owner: string): Party | undefined {
+    return this.#ledger.holderOf(owner);
   }
 
   /** The event itself is counted, and stands on the timeline. */

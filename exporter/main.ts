@@ -184,6 +184,7 @@ class Exporter implements RunningExporter {
   #localApp() {
     const { clock, readFile } = this.#around;
     const { store, revealKeys, tokenFile } = this.#settings;
+    const holderOf = (owner: string) => this.#watch.holderOf(owner);
     return createLocalApp({
       clock,
       reportFault: this.#reportFault,
@@ -194,7 +195,7 @@ class Exporter implements RunningExporter {
       timeline: (lock) => this.#watch.timeline(lock),
       timelineOfKey: (key) => this.#watch.timelineOfKey(key),
       hot: (limit) => this.#watch.hot(limit),
-      locks: (query) => answerLocks(query, store, this.#sampling?.sampler, revealKeys),
+      locks: (query) => answerLocks(query, store, this.#sampling?.sampler, { revealKeys, holderOf }),
       counters: this.#metrics.counters,
       isClosing: () => this.#phase === 'closing',
       ...(tokenFile === undefined ? {} : { tokens: createTokenSource(tokenFile, readFile, clock) }),

@@ -173,6 +173,11 @@ export const HOT_FIELDS: Fields<HotAnswer> = {
   store: STORE,
   windowMs: ['ms', 'Length of a window.'],
   endedAtMs: ['wall time or null', 'When the window ended; null before the first is over.'],
+  windowComplete: [
+    'true or false',
+    'false before the first window is over: the rest says nothing then, and `locks` is empty.',
+  ],
+  nextAtMs: ['wall time', 'When the present window ends, and its locks are told.'],
   attempts: ['number', 'Attempts on all locks in the window.'],
   errorBound: [
     'number',
@@ -216,7 +221,15 @@ export const LOCK_FIELDS: Fields<ShownLock> = {
     'ms or null',
     'What is left of the key’s life, counted on from the last look; null: without expiry.',
   ],
+  expired: [
+    'true or false',
+    'Its lease has ended since the last look (`leftMs` is 0): Redis may have let it go, or given it to another.',
+  ],
   owner: ['digest or null', 'Digest of the value; null when it is no string, or too large to read.'],
+  holder: [
+    'object or null',
+    '`app`, `instance` and `fence` of that owner, where its client reported the hold here; null: not known here.',
+  ],
   firstSeenUs: ['Redis time', 'When the present owner was first seen.'],
   lastSeenUs: ['Redis time', 'The last look at it.'],
   key: ['text', 'The full key. Only with `--reveal-keys`.'],

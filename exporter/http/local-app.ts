@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { type Answer, EVENTS_PATH, MAX_BODY_BYTES, type Refusal } from '../../contract/batch.js';
+import { roundFigures } from './figures.js';
 import { type EntryRefusal, judgeRequest, type TokenSource } from './guard.js';
 import { closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
 import { addLockRoutes, type LockRouteOptions } from './lock-routes.js';
@@ -67,7 +68,9 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
     await work;
   });
   app.all(EVENTS_PATH, refuseMethod('POST', options));
-  app.get('/api/v1/status', async (_request, response) => sendJson(response, 200, await options.status()));
+  app.get('/api/v1/status', async (_request, response) =>
+    sendJson(response, 200, roundFigures(await options.status())),
+  );
   app.get('/api/v1/locks', (request, response) => sendLocks(request, response, options));
   app.all(['/api/v1/status', '/api/v1/locks'], refuseMethod('GET, HEAD', options));
   addLockRoutes(app, options);
@@ -127,5 +130,5 @@ function refuseBatch(
 async function sendLocks(request: Request, response: Response, options: LocalAppOptions): Promise<void> {
   const read = readLocksQuery(request.query);
   if ('message' in read) refuse(request, response, { id: 'bad_query', ...read }, options);
-  else sendJson(response, 200, await options.locks(read.query));
+  else sendJson(response, 200, roundFigures(await options.locks(read.query)));
 }

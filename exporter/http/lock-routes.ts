@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { MAX_KEY_BASE64_LENGTH } from '../../contract/event.js';
 import { DIGEST_DIGITS } from '../../contract/lock-id.js';
+import { roundFigures } from './figures.js';
 import { type AppSurroundings, refuse, refuseMethod } from './json-app.js';
 import { readJsonBody } from './read-body.js';
 import { sendJson } from './refusal.js';
@@ -30,7 +31,7 @@ export const MAX_HOT_LIMIT = 1024;
 
 /** Adds the paths. A key is taken in a body only: an address ends up in logs. */
 export function addLockRoutes(app: Express, options: LockRouteOptions): void {
-  app.get(FINDINGS_PATH, (_request, response) => sendJson(response, 200, options.findings()));
+  app.get(FINDINGS_PATH, (_request, response) => sendJson(response, 200, roundFigures(options.findings())));
   app.get(HOT_PATH, (request, response) => sendHot(request, response, options));
   app.get(TIMELINE_PATH, (request, response) => sendTimeline(request, response, options));
   app.post(TIMELINE_PATH, (request, response) => sendTimelineOfKey(request, response, options));
@@ -44,13 +45,13 @@ function sendHot(request: Request, response: Response, options: LockRouteOptions
   if (Object.keys(others).length > 0 || count < 1 || count > MAX_HOT_LIMIT) {
     const message = `Only the parameter limit is known, a whole number from 1 to ${MAX_HOT_LIMIT}`;
     refuse(request, response, { id: 'bad_query', message }, options);
-  } else sendJson(response, 200, options.hot(count));
+  } else sendJson(response, 200, roundFigures(options.hot(count)));
 }
 
 function sendTimeline(request: Request, response: Response, options: LockRouteOptions): void {
   const { lock, ...others } = request.query;
   const isId = typeof lock === 'string' && new RegExp(`^[0-9a-f]{${DIGEST_DIGITS}}$`).test(lock);
-  if (isId && Object.keys(others).length === 0) sendJson(response, 200, options.timeline(lock));
+  if (isId && Object.keys(others).length === 0) sendJson(response, 200, roundFigures(options.timeline(lock)));
   else {
     const message = `The parameter lock must be a lock id of ${DIGEST_DIGITS} lower-case hex digits; a key is posted as {"key": "..."}`;
     refuse(request, response, { id: 'bad_query', message }, options);
@@ -69,7 +70,7 @@ async function sendTimelineOfKey(
     return;
   }
   const key = keyOf(read.value);
-  if (key) sendJson(response, 200, options.timelineOfKey(key));
+  if (key) sendJson(response, 200, roundFigures(options.timelineOfKey(key)));
   else {
     const message = 'The body must be {"key": "..."}, or {"keyBase64": "..."} for a key that is no text';
     refuse(request, response, { id: 'bad_query', message }, options);

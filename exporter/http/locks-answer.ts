@@ -9,7 +9,11 @@ export interface ShownLock {
   readonly type: string | null;
   /** `null`: without expiry. */
   readonly leftMs: number | null;
+  /** Its lease has ended since it was looked at: Redis may have let it go, or given it to another. */
+  readonly expired: boolean;
   readonly owner: string | null;
+  /** Who that is, where a client reported the hold here; `null`: not known. */
+  readonly holder: KnownHolder | null;
   /** Redis's clock when the present owner was first seen, and at the last look. */
   readonly firstSeenUs: number;
   readonly lastSeenUs: number;
@@ -31,8 +35,17 @@ export interface LocksAnswer {
   readonly locks: readonly ShownLock[];
 }
 
+/** A holder that was reported here. */
+export interface KnownHolder {
+  readonly app: string | undefined;
+  readonly instance: string | undefined;
+  readonly fence: number | undefined;
+}
+
 /** A lock with its key. */
-export type KeyedLock = Omit<ShownLock, 'key' | 'keyBase64'> & { readonly key: Buffer };
+export type KeyedLock = Omit<ShownLock, 'key' | 'keyBase64' | 'expired' | 'holder'> & {
+  readonly key: Buffer;
+};
 
 /** What the answer is made of. */
 export interface LocksSource {
@@ -48,12 +61,19 @@ export interface LocksSource {
   ): { readonly matching: number; readonly locks: readonly KeyedLock[] };
 }
 
+/** How locks are shown. */
+export interface LocksOptions {
+  readonly revealKeys: boolean;
+  /** What clients reported of the hold with this owner digest. */
+  holderOf(owner: string): KnownHolder | undefined;
+}
+
 /** Answers `/api/v1/locks`. @param source undefined when sampling is off */
 export function answerLocks(
   query: LocksQuery,
   store: string,
   source: LocksSource | undefined,
-  revealKeys: boolean,
+  options: LocksOptions,
 ): LocksAnswer {
   const state = source?.state();
   const good = state?.status === 'ok' ? state.last : undefined;
@@ -65,11 +85,15 @@ export function answerLocks(
     takenAtMs: good?.takenAtMs ?? null,
     truncated: good?.truncated ?? false,
     matching,
-    locks: locks.map((lock) => showLock(lock, revealKeys)),
+    locks: locks.map((lock) => showLock(lock, options)),
   };
 }
 
-function showLock({ key, ...shown }: KeyedLock, revealKeys: boolean): ShownLock {
+function showLock({ key, ...lock }: KeyedLock, { revealKeys, holderOf }: LocksOptions): ShownLock {
+  const { lock: id, resource, type, leftMs, owner, ...seen } = lock;
+  const known = owner === null ? undefined : holderOf(owner);
+  const holder = known ? { app: known.app, instance: known.instance, fence: known.fence } : null;
+  const shown = { lock: id, resource, type, leftMs, expired: leftMs === 0, owner, holder, ...seen };
   if (!revealKeys) return shown;
   return isUtf8(key) ? { ...shown, key: key.toString() } : { ...shown, keyBase64: key.toString('base64') };
 }

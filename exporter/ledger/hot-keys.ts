@@ -147,6 +147,11 @@ export class HotKeys {
     return true;
   }
 
+  /** Monotonic time at which the present window ends. */
+  get endsMonoMs(): number {
+    return this.#startMs + this.#options.windowMs;
+  }
+
   /** The locks of the last full window, the hottest first. */
   report(): HotReport {
     return this.#report;

@@ -2,7 +2,7 @@ import type { Hold as ReportedHold } from '../../contract/batch.js';
 import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
 import { AwakeTime } from './awake-time.js';
 import { causeOf } from './cause.js';
-import type { Abandoned, Finding, Loss } from './finding.js';
+import type { Abandoned, Finding, Loss, Party } from './finding.js';
 import { Ghosts } from './ghosts.js';
 import { type Hold, type HoldFacts, isTakenOver, partyOf } from './hold.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
@@ -63,6 +63,8 @@ export interface Ledger {
   hasToldLoss(owner: string): boolean;
   /** The loss that this event reports, which was applied before, with what is known of its hold. */
   describeLoss(event: LostEvent, batch: BatchFacts): Loss | undefined;
+  /** The hold with this owner digest, as a side of a finding. */
+  holderOf(owner: string): Party | undefined;
   holders(): readonly HolderCount[];
   size(): LedgerSize;
 }
@@ -217,6 +219,11 @@ class HoldLedger implements Ledger {
     const askedOf = serverUs === undefined ? undefined : (event.serverId ?? batch.serverId);
     const cause = causeOf(hold, serverUs, askedOf);
     return { kind: 'lost', store: this.#store, resource, lock, holder: partyOf(hold), loss, cause };
+  }
+
+  holderOf(owner: string): Party | undefined {
+    const hold = this.#table.find(owner);
+    return hold && partyOf(hold);
   }
 
   holders(): readonly HolderCount[] {

@@ -161,3 +161,10 @@ describe('hot locks', () => {
     expect(residents).toEqual(['1,2', '1,2', '1,2', '3,4', '3,4', '3,4']);
   });
 });
+
+it('the end of the present window is known, also after a silence of several', () => {
+  const hot = new HotKeys(1_000, { windowMs: 60_000, capacity: 4, shown: 2, residenceWindows: 1 });
+  expect(hot.endsMonoMs).toBe(61_000);
+  hot.tick(200_000);
+  expect(hot.endsMonoMs).toBe(241_000);
+});
