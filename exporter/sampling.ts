@@ -22,6 +22,7 @@ import type { HeldLookPort, SamplePort } from './sampler/ports.js';
 import type { SampleSource } from './sampler/sample-source.js';
 import { createSampler, type Sampler, type SamplerState } from './sampler/sampler.js';
 import type { SweepLimits } from './sampler/sweep.js';
+import { samplingHint } from './sampling-hint.js';
 
 /** What sampling needs of the process around it. */
 export interface SamplingSurroundings {
@@ -124,13 +125,6 @@ function connectDeployment(
   return singleServer(swept, master, readShare(swept.redis));
 }
 
-/** What to do, where the reason alone does not tell it. */
-const HINTS: Readonly<Partial<Record<NonNullable<SamplerState['reason']>, string>>> = {
-  no_auth:
-    'hand the right password over with --redis-password-file, its user with --redis-user, and what Sentinels want with --redis-sentinel-password-file',
-  no_permission: 'give the user the commands of docs/operations.md',
-};
-
 const CLUSTER_HINT =
   'name the cluster with --redis-url redis+cluster://host:port, so that every master is looked at';
 
@@ -150,7 +144,7 @@ function logSampling(log: Log, state: SamplerState, settings: Settings, error: s
     reason,
     redis: writeRedisPlace(settings.redisUrl),
     error: ofConnection ? error : undefined,
-    hint: reason === undefined ? undefined : HINTS[reason],
+    hint: samplingHint(reason, settings),
   });
 }
 

@@ -134,6 +134,19 @@ describe('a Redis that cannot be used', () => {
     expect(exporter.process.stdout.text()).not.toMatch(/s3cret|user:/);
   });
 
+  it('that lets its user see one prefix of two: the log names the keys, not only the commands', async () => {
+    const redis = await startRedis();
+    undo.push(() => redis.stop());
+    await redis.client().acl('SETUSER', 'exporter', 'on', '>pw', '+@all', '~lock:*');
+    await redis.client().set('job:1', 'owner', 'PX', 60_000);
+    const prefixes = ['--key-prefix', 'lock:', '--key-prefix', 'job:', '--sample-schedule', '* * * * * *'];
+    const exporter = await start('--redis-url', `redis://exporter:pw@127.0.0.1:${redis.port}`, ...prefixes);
+    expect(await warning(exporter)).toMatchObject({
+      reason: 'no_permission',
+      hint: expect.stringContaining('~lock:* ~job:*'),
+    });
+  });
+
   it.each([
     ['no password', ''],
     ['a wrong password', 'default:wr0ng@'],
