@@ -2,6 +2,8 @@ import type { Clock } from '../contract/clock.js';
 
 /** A heap with more than this in use grows slowly. With a few thousand locks it is 30 MB, and 80 before a collection. */
 const LARGE_BYTES = 100_000_000;
+/** And it does so until less than this is in use: a heap that is only just large is smaller after each collection. */
+const SMALL_BYTES = 60_000_000;
 /** By how much a large heap may grow before it is collected, in percent of what is in use after a collection. */
 const LARGE_GROWTH_PERCENT = 30;
 const LOOK_EVERY_MS = 2000;
@@ -14,9 +16,10 @@ export interface HeapEngine {
   setFlag(flag: string): void;
 }
 
-/** The growth for a heap in percent; 0 leaves it to V8. */
-export function growthPercent(usedBytes: number): number {
-  return usedBytes > LARGE_BYTES ? LARGE_GROWTH_PERCENT : 0;
+/** The growth for a heap in percent; 0 leaves it to V8. @param before what it was so far */
+export function growthPercent(usedBytes: number, before: number): number {
+  if (usedBytes > LARGE_BYTES) return LARGE_GROWTH_PERCENT;
+  return usedBytes < SMALL_BYTES ? 0 : before;
 }
 
 /**
@@ -27,7 +30,7 @@ export function growthPercent(usedBytes: number): number {
 export function watchHeapGrowth(clock: Clock, engine: HeapEngine): void {
   let set = 0;
   const look = () => {
-    const percent = growthPercent(engine.usedBytes());
+    const percent = growthPercent(engine.usedBytes(), set);
     if (percent !== set) engine.setFlag(`--heap-growing-percent=${percent}`);
     set = percent;
     clock.setTimer(look, LOOK_EVERY_MS);
