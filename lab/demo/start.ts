@@ -7,7 +7,9 @@ import { readSample, summarise } from './summary.js';
 const WORKERS = 4;
 const SUMMARY_EVERY_MS = 5000;
 /** Shorter than the default minute, so that first losses show soon; a Prometheus that scrapes each 5 s still sees the 0. */
-const FIRST_INCREMENT_HOLD = '10s';
+const FIRST_INCREMENT_HOLD_S = 10;
+/** By then every kind of work has come up, and what was held back for its first seconds has been published: rates are true. */
+const FIRST_SAMPLE_S = FIRST_INCREMENT_HOLD_S + 5;
 
 /** What the exporter says when it listens. */
 interface Listening {
@@ -28,6 +30,7 @@ async function finish(code: number): Promise<void> {
   const workers = parts.filter((part) => part.name.startsWith('worker'));
   await Promise.all(workers.map((part) => part.stop()));
   for (const part of parts.filter((candidate) => !workers.includes(candidate)).reverse()) await part.stop();
+  if (code === 0) console.log('Stopped.');
   process.exit(code);
 }
 
@@ -46,7 +49,7 @@ function startExporter(redisUrl: string, flags: readonly string[]): Promise<List
   const script = fileURLToPath(new URL('../../exporter/cli/bin.js', import.meta.url));
   const defaults = [
     '--first-increment-hold',
-    FIRST_INCREMENT_HOLD,
+    `${FIRST_INCREMENT_HOLD_S}s`,
     '--sample-schedule',
     '*/5 * * * * *',
     '--shutdown-grace',
@@ -106,14 +109,17 @@ async function main(): Promise<void> {
   console.log(`Metrics    ${addresses.metrics}/metrics`);
   console.log(`Status     ${addresses.local}/api/v1/status`);
   console.log(`Locks now  ${addresses.local}/api/v1/locks`);
+  console.log(`Findings   ${addresses.local}/api/v1/findings`);
   console.log(`${WORKERS} worker processes take locks; some overrun their lease. Ctrl-C stops everything.`);
+  const firstLineS = FIRST_SAMPLE_S + SUMMARY_EVERY_MS / 1000;
   console.log(
-    'A new counter shows 0 for its first 10 s, so that Prometheus sees it rise; the first lines say less for that.',
+    `First figures in ${firstLineS} s: a new counter shows 0 for its first ${FIRST_INCREMENT_HOLD_S} s, so that Prometheus sees it rise.`,
   );
   await summariseForEver(addresses.metrics);
 }
 
 async function summariseForEver(metricsUrl: string): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, FIRST_SAMPLE_S * 1000));
   let before = await readSample(metricsUrl);
   setInterval(async () => {
     const now = await readSample(metricsUrl);

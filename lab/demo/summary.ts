@@ -29,7 +29,7 @@ export function parseText(text: string): ReadonlyMap<string, number> {
   return new Map(pairs.filter(([, value]) => Number.isFinite(value)));
 }
 
-/** One line with the four numbers that matter most, for what happened between two samples, and the losses so far. */
+/** One line with the four numbers that matter most: rates between two samples, then totals since the start, then what is now. */
 export function summarise(before: Sample, now: Sample): string {
   const seconds = (now.atMs - before.atMs) / 1000;
   const grown = (name: string, match: Match = {}) => sum(now, name, match) - sum(before, name, match);
@@ -37,17 +37,22 @@ export function summarise(before: Sample, now: Sample): string {
   // A contended try is a normal answer.
   const contended = grown('redis_lock_acquire_failures_total', { mode: 'try', reason: 'contended' });
   const failures = grown('redis_lock_acquire_failures_total') - contended;
-  const parts = [
+  const rates = [
     `${(attempts / seconds).toFixed(1)} acquires/s`,
-    `failed ${percent(failures, attempts)}`,
-    `hold P99 ÷ lease ${holdP99(before, now)}`,
-    `unlock=0: ${sum(now, 'redis_lock_release_not_owned_total')}`,
-    `renewals ${(grown('redis_lock_renewals_total') / seconds).toFixed(1)}/s`,
-    `lost ${sum(now, 'redis_lock_lost_total')}`,
-    `overlaps ${sum(now, 'redis_lock_overlaps_total')}`,
-    `keys ${sum(now, 'redis_lock_keys')}`,
+    `${percent(failures, attempts)} failed`,
+    `hold P99 ${holdP99(before, now)}`,
+    `${(grown('redis_lock_renewals_total') / seconds).toFixed(1)} renewals/s`,
   ];
-  return parts.join(' · ');
+  const totals = [
+    `${sum(now, 'redis_lock_release_not_owned_total')} releases found the lock gone`,
+    `${sum(now, 'redis_lock_lost_total')} leases lost`,
+    `${sum(now, 'redis_lock_overlaps_total')} overlaps`,
+  ];
+  return [
+    `last ${seconds.toFixed(0)} s: ${rates.join(', ')}`,
+    `since the start: ${totals.join(', ')}`,
+    `now: ${sum(now, 'redis_lock_keys')} lock keys`,
+  ].join(' · ');
 }
 
 /** Sum over the series of a family. */
@@ -79,10 +84,12 @@ function holdP99(before: Sample, now: Sample): string {
   });
   counts.sort((a, b) => a.bound - b.bound);
   const total = counts.at(-1)?.count ?? 0;
-  if (total === 0) return '–';
-  return `≤ ${counts.find(({ count }) => count >= 0.99 * total)?.le ?? '+Inf'}`;
+  if (total === 0) return 'unknown';
+  const { bound = Number.POSITIVE_INFINITY } = counts.find(({ count }) => count >= 0.99 * total) ?? {};
+  if (bound !== Number.POSITIVE_INFINITY) return `≤ ${bound} × lease`;
+  return `> ${counts.at(-2)?.bound ?? 0} × lease`;
 }
 
 function percent(part: number, whole: number): string {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(0)} %` : '–';
+  return whole > 0 ? `${((100 * part) / whole).toFixed(0)} %` : 'nothing';
 }

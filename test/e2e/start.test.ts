@@ -82,7 +82,10 @@ describe('npm start', () => {
     expect(await prometheus.targets()).toMatchObject([{ health: 'up', lastError: '' }]);
     expect(prometheus.complaints()).toEqual([]);
     await prometheus.stop();
-    await demo.child.stdout.next(/acquires\/s .* unlock=0: \d+ .* overlaps \d+/);
+    await demo.child.stdout.next(
+      /^last 5 s: [1-9]\d*\.\d acquires\/s, .* · since the start: \d+ releases found the lock gone, .* \d+ overlaps · now: /,
+      { timeoutMs: 60_000 },
+    );
     expect(demo.child.stderr.lines).toEqual([]);
   }, 120_000);
 
@@ -93,6 +96,8 @@ describe('npm start', () => {
       child = demo.child;
       expect(findMarked(mark(signal)).length).toBeGreaterThanOrEqual(7);
       expect(await demo.child.kill(signal)).toEqual({ code: 0, signal: null });
+      expect(demo.child.stdout.text()).toMatch(/^Findings +http:\S+\/api\/v1\/findings$/m);
+      expect(demo.child.stdout.lines.at(-1)).toBe('Stopped.');
       await gone(mark(signal));
     },
     60_000,
