@@ -15,8 +15,8 @@ const CLIENTS = 20;
 /** Parts of the run, after which Redis or the exporter is killed and started again. */
 const RESTARTS = { redis: [0.25, 0.6], exporter: [0.4, 0.8] };
 const SETTLE_MS = 30_000;
-/** Prometheus's default. */
-const SCRAPE_TIMEOUT_MS = 10_000;
+/** Half of Prometheus's default. */
+const SCRAPE_TIMEOUT_MS = 5000;
 /** RSS of the exporter may grow by this much from the first to the last third since its start: garbage and code. */
 const FLAT_BYTES = 40_000_000;
 

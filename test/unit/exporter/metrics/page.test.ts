@@ -170,4 +170,11 @@ describe('the page', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(read).toBe(after);
   });
+
+  // Two Prometheus servers, or a person beside one. The second page of prom-client's own has NaN.
+  it('has a number for each of Node’s own figures, however close two pages come together', async () => {
+    const registry = createProcessRegistry();
+    await registry.metrics();
+    for (let page = 0; page < 3; page += 1) expect(await registry.metrics()).not.toMatch(/ nan$/im);
+  });
 });
