@@ -71,7 +71,10 @@ export interface Overlap extends Common, SuspectWindow {
   readonly cause: Cause;
 }
 
-/** One more who was granted the lock in the window of an overlap that was told before. As often as that happens. */
+/**
+ * The window of an overlap that was told before has become another: one more was granted the lock in it, or its end became
+ * known. As often as that happens.
+ */
 export interface OverlapOther extends Common, SuspectWindow {
   readonly kind: 'overlap_other';
   readonly owner: string;

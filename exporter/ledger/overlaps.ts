@@ -127,13 +127,13 @@ export class Overlaps {
     return { kind: 'overlap', ...about, holder: partyOf(hold), other, ...window, provenBy, cause };
   }
 
-  /** Tells of further others, where there are any that were not told. */
+  /** Tells of further others and of the window's end, where they were not told. */
   #tellMore(hold: Hold, others: readonly Party[], findings: Finding[]): void {
     const { open, owner } = hold;
     const told = open?.window;
     const serverId = told ? told.serverId : hold.workedServer;
     const window = this.#windowOf(hold, serverId, [...(told?.others ?? []), ...others], told?.fromUs);
-    if (told && countOf(window) <= countOf(told) && window.fromUs === told.fromUs) return;
+    if (told && countOf(window) <= countOf(told) && isSameSpan(window, told)) return;
     if (open) open.window = window;
     const [other] = window.others;
     findings.push({ kind: 'overlap_other', ...this.#about(hold, window), owner, other, ...window });
@@ -230,6 +230,10 @@ function strangerOf(
 
 function grantOn({ grantUs, serverId }: Party, server: string | undefined): number | undefined {
   return serverId === server ? grantUs : undefined;
+}
+
+function isSameSpan(one: SuspectWindow, other: SuspectWindow): boolean {
+  return one.fromUs === other.fromUs && one.untilUs === other.untilUs;
 }
 
 function countOf({ others, moreOthers }: SuspectWindow): number {

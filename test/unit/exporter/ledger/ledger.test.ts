@@ -297,6 +297,17 @@ describe('the suspect window of an overlap with several others', () => {
     }
   });
 
+  it('ends as soon as the work is known to have settled', () => {
+    const bench = overlapped(0);
+    bench.send('producer-b', { events: hold(2, 2_000_000) });
+    const renewed = renewal({ latestFence: 102, latestGrantUs: 2_000_000, serverUs: 3_000_000 });
+    expect(bench.send('producer-a', { events: [renewed] })).toMatchObject([{ untilUs: undefined }]);
+    expect(bench.send('producer-a', { events: [endOfA(2)] })).toMatchObject([
+      { kind: 'overlap_other', fromUs: 2_000_000, untilUs: 90_000_000, others: [other(2)] },
+    ]);
+    expect(bench.wait(3000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 88_000 }]);
+  });
+
   it('names one whom a later answer of Redis tells of, and its own report in the place of that', () => {
     const bench = overlapped(0);
     const [told] = bench.send('producer-a', {
