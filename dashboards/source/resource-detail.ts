@@ -241,7 +241,7 @@ function lost(): Section {
       timeseries({
         title: 'Length of overlaps',
         description:
-          'Good: empty. How long two held the lock at once, by the clock of Redis: the window in which data may have been written twice. Red points: it lies beyond the largest bucket and may be anything above.',
+          'Good: empty. From the first grant to another until the late work settled, by the clock of Redis: the window in which data may have been written twice. Red points: it lies beyond the largest bucket and may be anything above.',
         noData: 'No overlap',
         unit: 's',
         width: 12,
