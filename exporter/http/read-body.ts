@@ -46,22 +46,53 @@ function encodingOf(request: IncomingMessage): string {
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | BodyRead> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new BodyBytes(Number(request.headers['content-length'] ?? 0));
     const take = (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= maxBytes) return;
-      chunks.length = 0;
+      body.add(chunk);
+      if (body.size <= maxBytes) return;
+      body.clear();
       request.off('data', take);
       request.pause();
       resolve({ refusal: refuseSize(maxBytes) });
     };
     request.on('data', take);
-    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('end', () => resolve(body.whole()));
     request.once('close', () => resolve({ gone: true }));
     request.once('error', () => resolve({ gone: true }));
   });
+}
+
+/**
+ * Gathers a body in one piece of the length that its header tells. The chunks are garbage as soon as they are copied:
+ * kept until the end, those of many bodies at a time grew old, and left 60 MB of holes in the process's memory.
+ */
+class BodyBytes {
+  #bytes: Buffer;
+  size = 0;
+
+  /** @param declared length as the header tells it; what is not written to takes no memory */
+  constructor(declared: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(Number.isSafeInteger(declared) && declared > 0 ? declared : 0);
+  }
+
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (size > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.size);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.size);
+    this.size = size;
+  }
+
+  clear(): void {
+    this.#bytes = Buffer.alloc(0);
+  }
+
+  whole(): Buffer {
+    return this.#bytes.subarray(0, this.size);
+  }
 }
 
 async function inflate(raw: Buffer, maxBytes: number): Promise<Buffer | BodyRead> {
