@@ -208,15 +208,18 @@ function readKeys(names: readonly unknown[], lefts: readonly unknown[], ownerWor
   const owners = ownerWords === '' ? undefined : ownerWords.split(' ');
   if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw badReply('sample');
   const found = { keys: [] as SampledKey[], vanished: 0, moved: 0 };
-  names.forEach((key, at) => {
+  // A plain loop without spreads: a sweep goes through it once for each key.
+  for (let at = 0; at < names.length; at += 1) {
+    const key: unknown = names[at];
     if (!Buffer.isBuffer(key)) throw badReply('sample');
     const left = readLeft(lefts[at]);
     if (left === VANISHED) found.vanished += 1;
     else if (left === MOVED) found.moved += 1;
     else if (!key.includes(FENCE_MARKER)) {
-      found.keys.push({ key, leftMs: left === NO_EXPIRY ? null : left, ...readOwner(owners?.[at]) });
+      const { type, owner } = owners === undefined ? NO_OWNER : readOwner(owners[at]);
+      found.keys.push({ key, leftMs: left === NO_EXPIRY ? null : left, type, owner });
     }
-  });
+  }
   return found;
 }
 
@@ -227,8 +230,10 @@ function readLeft(field: unknown): number {
   return Math.min(left, Number.MAX_SAFE_INTEGER);
 }
 
+const NO_OWNER: Pick<SampledKey, 'type' | 'owner'> = Object.freeze({ type: null, owner: null });
+
 function readOwner(word: string | undefined): Pick<SampledKey, 'type' | 'owner'> {
-  if (word === undefined) return { type: null, owner: null };
+  if (word === undefined) return NO_OWNER;
   if (word === '-') return { type: 'string', owner: null };
   if (word.startsWith(':')) return { type: word.slice(1), owner: null };
   if (!/^[0-9a-f]{16}$/.test(word)) throw badReply('sample');
