@@ -109,8 +109,12 @@ describe('npm start', () => {
     async (part) => {
       const demo = await startDemo(mark(part));
       child = demo.child;
-      const victim = findMarked(mark(part)).find(({ command }) => command.includes(part));
-      if (victim === undefined) throw new Error(`no process of ${part}`);
+      const victim = await waitFor(
+        () => findMarked(mark(part)).find(({ command }) => command.includes(part)),
+        {
+          what: `a process of ${part}`,
+        },
+      );
       signalProcess(victim.pid, 'SIGKILL');
       expect(await demo.child.exited).toEqual({ code: 1, signal: null });
       expect(demo.child.stderr.text()).toContain('ended unexpectedly (SIGKILL)');

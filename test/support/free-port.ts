@@ -1,18 +1,28 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+
+/** Below the ports that the system gives to whoever asks for any: a server that is started again must get its own back. */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+const TRIES = 50;
 
 /**
  * A TCP port on 127.0.0.1 that nobody listened on a moment ago. Another process may take it before the caller
  * does, so whoever binds it must be ready to ask again: see {@link onFreePort}.
  */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+export async function freePort(): Promise<number> {
+  for (let left = TRIES; left > 0; left -= 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if (await canListen(port)) return port;
+  }
+  throw new Error(`none of ${TRIES} ports was free`);
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = address !== null && typeof address === 'object' ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type ExporterProcess, startExporterProcess } from './exporter-process.js';
+import { freePort } from './free-port.js';
 import { type NodeChild, spawnNode } from './holder-process.js';
 import type { RedisServer } from './redis-server.js';
 
@@ -27,7 +28,10 @@ export async function startLockSite(
   flags: readonly string[],
 ): Promise<LockSite> {
   const all = ['--redis-url', redis.url, '--store', store, ...flags];
-  return new Site(redis, store, all, await startExporterProcess(all));
+  // Not any port, which the system would give to another as soon as the exporter is killed.
+  const [metrics, local] = [await freePort(), await freePort()];
+  const listen = ['--metrics-listen', `127.0.0.1:${metrics}`, '--local-listen', `127.0.0.1:${local}`];
+  return new Site(redis, store, all, await startExporterProcess([...all, ...listen]));
 }
 
 class Site implements LockSite {

@@ -23,6 +23,8 @@ it('a command under way keeps its time limit when the client is closed before it
   await expect(within(other.check(), 15_000, 'the check to end')).resolves.toMatchObject({
     outcome: 'ended',
   });
+  // Its limit began a moment later.
+  await within(other.release(), 15_000, 'the other release to end');
   expect(locks.stats.held).toBe(0);
   await server.resume();
 });
