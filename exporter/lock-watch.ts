@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Hold } from '../contract/batch.js';
-import type { Clock, Timer } from '../contract/clock.js';
+import type { Clock, Random, Timer } from '../contract/clock.js';
 import type { LockEvent, LostEvent } from '../contract/event.js';
 import { lockId } from '../contract/lock-id.js';
 import type { Log } from './cli/log.js';
@@ -17,6 +17,7 @@ import type { KeyStandings, Metrics } from './metrics/ports.js';
 export interface LockWatchOptions {
   readonly store: string;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly reportFault: (error: unknown) => void;
@@ -76,7 +77,7 @@ export class LockWatch {
 
   constructor(options: LockWatchOptions) {
     this.#options = options;
-    this.#ledger = createLedger({ store: options.store });
+    this.#ledger = createLedger({ store: options.store, seed: options.random() * 2 ** 32 });
     this.#hotKeys = new HotKeys(options.clock.monoMs());
     this.#findingLog = new FindingLog(options.log);
   }

@@ -90,6 +90,7 @@ class Exporter implements RunningExporter {
     this.#watch = new LockWatch({
       store: settings.store,
       clock,
+      random: around.random,
       log: around.log,
       metrics: this.#metrics,
       reportFault: this.#reportFault,

@@ -1,15 +1,21 @@
 import { causeOf } from './cause.js';
 import type { Finding } from './finding.js';
-import { type Hold, partyOf, RELEASE_UNDER_WAY_MS } from './hold.js';
+import { type Hold, partyOf } from './hold.js';
 import type { HoldTable } from './hold-table.js';
 import type { HeldKeyLook } from './ports.js';
 import type { Producer } from './producers.js';
+
+/**
+ * A client reports a hold until the release was answered, though the work has settled and Redis may have let go. So its word
+ * that it still holds counts only when it is younger than the doubt by the time that commands usually may take.
+ */
+const RELEASE_UNDER_WAY_MS = 1500;
 
 /** Finds holds whose client believes in them while Redis has lost them. */
 export class Ghosts {
   readonly #store: string;
   readonly #table: HoldTable;
-  readonly #suspects = new Set<Hold>();
+  readonly #suspects = new Map<number, Hold>();
   #lastLookMs = Number.NEGATIVE_INFINITY;
 
   constructor(store: string, table: HoldTable) {
@@ -36,14 +42,14 @@ export class Ghosts {
 
   clear(hold: Hold): void {
     hold.suspicion = undefined;
-    this.#suspects.delete(hold);
+    this.#suspects.delete(hold.row);
     this.#table.letGo(hold);
   }
 
   /** The producer's present batch still reports its holds. Those under suspicion long enough are ghosts. */
   stillReported(producer: Producer, serverId: string | undefined, findings: Finding[]): void {
     if (this.#suspects.size === 0 || !producer.sure || producer.late) return;
-    for (const hold of this.#suspects) {
+    for (const hold of this.#suspects.values()) {
       if (!isBelieved(hold)) this.clear(hold);
       else if (hold.producer === producer && hold.state === 'live') this.#judge(hold, serverId, findings);
     }
@@ -51,12 +57,13 @@ export class Ghosts {
 
   #compare(hold: Hold, look: HeldKeyLook, nowMs: number): void {
     const found = look.state === 'there' ? look.owner : undefined;
-    if (found === hold.owner) this.clear(hold);
-    if (found === hold.owner || found === null || look.serverId === null) return;
+    const isOwn = typeof found === 'string' && hold.isOf(found);
+    if (isOwn) this.clear(hold);
+    if (isOwn || found === null || look.serverId === null) return;
     if (hold.suspicion?.serverId === look.serverId || !this.#isOlder(hold, look)) return;
     const { serverId, serverUs: seenUs } = look;
     hold.suspicion = { sinceMs: nowMs, seenUs, serverId, found };
-    this.#suspects.add(hold);
+    this.#suspects.set(hold.row, hold);
   }
 
   /** Whether the hold was granted before the look. Where the clocks cannot tell: it was reported before the look began. */

@@ -1,10 +1,13 @@
+import { highWord, lowWord } from './digest-words.js';
 import { EndedHolds } from './ended-holds.js';
-import type { Hold, HoldFacts } from './hold.js';
-import { HoldPool } from './hold-pool.js';
+import type { Hold } from './hold.js';
+import type { HoldFacts } from './hold-facts.js';
+import { HoldRows } from './hold-rows.js';
 import { LockHistory } from './lock-history.js';
 import { Outlived } from './outlived.js';
 import type { Others } from './overlap-window.js';
 import type { Producer } from './producers.js';
+import { RowIndex } from './row-index.js';
 import { SharedTexts } from './shared-texts.js';
 
 /** What bounds a ledger. The oldest is forgotten first. */
@@ -32,23 +35,26 @@ const KEEP_ENDED_MS = 600_000;
 
 /**
  * All holds, by owner and by lock. Each stands in the list of its lock, and either in its producer's or in that of the ended.
- * One map by owner, and links for all else: moving each hold from one map to another took 0.5 µs for an event.
+ * One index by owner, and links for all else: moving each hold from one map to another took 0.5 µs for an event.
  */
 export class HoldTable {
   readonly #limits: LedgerLimits;
-  readonly #byOwner = new Map<string, Hold>();
+  readonly #rows = new HoldRows();
+  readonly #byOwner: RowIndex;
   /** The youngest of each lock. */
-  readonly #byLock = new Map<string, Hold>();
+  readonly #byLock: RowIndex;
   readonly #ended = new EndedHolds();
-  readonly #pool = new HoldPool();
   readonly #texts = new SharedTexts();
   readonly #outlived = new Outlived();
   readonly #evicted: Evicted;
   #order = 0;
 
-  constructor(limits: LedgerLimits, evicted: Evicted) {
+  /** @param seed of the indexes; see {@link RowIndex} */
+  constructor(limits: LedgerLimits, evicted: Evicted, seed: number) {
     this.#limits = limits;
     this.#evicted = evicted;
+    this.#byOwner = new RowIndex(this.#rows.wordsOf('owner'), seed);
+    this.#byLock = new RowIndex(this.#rows.wordsOf('lock'), seed);
   }
 
   /** Holds that have not ended. */
@@ -69,18 +75,20 @@ export class HoldTable {
     return this.#order;
   }
 
-  /** All holds, in the order in which they became known, or were reported again after they had ended. */
-  values(): Iterable<Hold> {
-    return this.#byOwner.values();
+  /** Calls `visit` with each hold, the ended included, in no order. */
+  forEach(visit: (hold: Hold) => void): void {
+    this.#rows.forEach((hold) => {
+      if (hold.place === 'active' || hold.place === 'ended') visit(hold);
+    });
   }
 
   find(owner: string): Hold | undefined {
-    return this.#byOwner.get(owner);
+    return this.#holdIn(this.#byOwner.find(highWord(owner), lowWord(owner)));
   }
 
   /** The youngest hold of a lock; the others follow by `older`. */
   youngestOf(lock: string): Hold | undefined {
-    return this.#byLock.get(lock);
+    return this.#holdIn(this.#byLock.find(highWord(lock), lowWord(lock)));
   }
 
   /** Later holds of its lock that were forgotten while this one had not ended. */
@@ -91,13 +99,14 @@ export class HoldTable {
   /** Adds a hold, as active. */
   add(facts: HoldFacts, producer: Producer, nowMs: number): Hold {
     this.#order += 1;
-    const youngest = this.#byLock.get(facts.lock);
-    const hold = this.#pool.take(producer);
+    const youngest = this.youngestOf(facts.lock);
+    const hold = this.#rows.take();
     hold.begin(facts, producer, nowMs, this.#order);
-    if (youngest) shareTexts(hold, youngest);
-    else hold.resource = this.#texts.share(hold.resource);
-    this.#byLock.set(hold.lock, hold);
-    this.#byOwner.set(hold.owner, hold);
+    // Each report brings texts of its own.
+    const isSame = facts.resource === youngest?.resource;
+    hold.resource = isSame ? youngest.resource : this.#texts.share(facts.resource);
+    this.#byLock.set(hold.row);
+    this.#byOwner.set(hold.row);
     producer.link(hold);
     if (youngest) this.#linkToLock(hold, youngest);
     this.#evictActive();
@@ -120,8 +129,6 @@ export class HoldTable {
     if (hold.place !== 'ended') return;
     this.#takeFromList(hold);
     hold.place = 'active';
-    this.#byOwner.delete(hold.owner);
-    this.#byOwner.set(hold.owner, hold);
     hold.producer = producer;
     producer.link(hold);
     this.#evictActive();
@@ -129,7 +136,7 @@ export class HoldTable {
 
   /** Nothing but its list refers to the hold any more, if it stands in one. */
   letGo(hold: Hold): void {
-    this.#pool.giveBack(hold);
+    this.#rows.giveBack(hold);
   }
 
   /** Forgets what ended long ago, the first that ended first. One with a long lease is passed over. */
@@ -149,13 +156,16 @@ export class HoldTable {
     }
   }
 
-  /** Many at a time: finding the oldest walks over all that have ended. */
+  /** Those that became known first. Many at a time: finding them walks over all. */
   #evictActive(): void {
     const { maxHolds } = this.#limits;
     if (this.activeCount <= withShare(maxHolds)) return;
-    for (const hold of this.#byOwner.values()) {
-      if (this.activeCount <= maxHolds) return;
-      if (hold.place !== 'active') continue;
+    const active: Hold[] = [];
+    this.#rows.forEach((hold) => {
+      if (hold.place === 'active') active.push(hold);
+    });
+    active.sort((one, other) => one.order - other.order);
+    for (const hold of active.slice(0, active.length - maxHolds)) {
       this.#forget(hold);
       this.#evicted.holds += 1;
     }
@@ -165,9 +175,13 @@ export class HoldTable {
     this.#outlived.forget(hold);
     this.#takeFromList(hold);
     hold.place = 'forgotten';
-    this.#byOwner.delete(hold.owner);
+    this.#byOwner.deleteRow(hold.row);
     this.#unlinkFromLock(hold);
-    this.#pool.giveBack(hold);
+    this.#rows.giveBack(hold);
+  }
+
+  #holdIn(row: number | undefined): Hold | undefined {
+    return row === undefined ? undefined : this.#rows.at(row);
   }
 
   #takeFromList(hold: Hold): void {
@@ -189,9 +203,9 @@ export class HoldTable {
   #trimLock({ oldest }: LockHistory, youngest: Hold): void {
     let victim: Hold | undefined = oldest;
     while (victim && victim.state !== 'ended') victim = victim.younger;
-    if (victim === undefined || victim === youngest) victim = oldest;
+    if (victim === undefined || victim.row === youngest.row) victim = oldest;
     if (victim.state !== 'ended') this.#evicted.holds += 1;
-    for (let hold: Hold | undefined = oldest; hold && hold !== victim; hold = hold.younger)
+    for (let hold: Hold | undefined = oldest; hold && hold.row !== victim.row; hold = hold.younger)
       this.#outlived.note(hold, victim);
     this.#forget(victim);
   }
@@ -199,8 +213,8 @@ export class HoldTable {
   #unlinkFromLock(hold: Hold): void {
     const { older, younger, history } = hold;
     if (younger) younger.older = older;
-    else if (older) this.#byLock.set(hold.lock, older);
-    else this.#byLock.delete(hold.lock);
+    else if (older) this.#byLock.set(older.row);
+    else this.#byLock.deleteRow(hold.row);
     if (older) older.younger = younger;
     else if (history && younger) history.oldest = younger;
     history?.left(hold);
@@ -208,12 +222,6 @@ export class HoldTable {
     hold.younger = undefined;
     hold.history = undefined;
   }
-}
-
-/** Each report brings texts of its own. */
-function shareTexts(hold: Hold, other: Hold): void {
-  hold.lock = other.lock;
-  if (hold.resource === other.resource) hold.resource = other.resource;
 }
 
 function withShare(limit: number): number {

@@ -1,209 +1,295 @@
-import type { Party, SuspectWindow } from './finding.js';
+import { digestOf, highWord, lowWord } from './digest-words.js';
+import type { Party } from './finding.js';
+import { HoldBlock, INTEGER, NO_ROW, NUMBER, TEXT } from './hold-block.js';
+import {
+  HOLD_MARKS,
+  type HoldFacts,
+  type HoldMark,
+  type HoldState,
+  type OpenOverlap,
+  type Suspicion,
+} from './hold-facts.js';
+import type { HoldRows } from './hold-rows.js';
 import type { LockHistory } from './lock-history.js';
 import type { Producer } from './producers.js';
 
-/**
- * `live`: its client believes to hold. `lost`: the work goes on, but client or sample know that the lock is gone. `silent`: its
- * client is silent beyond the lease. `unknown`: the acquire's outcome is not known. `ended`: the work settled, or nobody
- * reports it any more.
- */
-export type HoldState = 'live' | 'lost' | 'silent' | 'unknown' | 'ended';
-
-/**
- * A client reports a hold until the release was answered, though the work has settled and Redis may have let go. So its word
- * that it still holds counts only when it is younger than the doubt by the time that commands usually may take.
- */
-export const RELEASE_UNDER_WAY_MS = 1500;
-
-/** What a look on the master found in the place of a hold. */
-export interface Suspicion {
-  /** Awake time at which the look was told. */
-  readonly sinceMs: number;
-  readonly seenUs: number;
-  readonly serverId: string;
-  readonly found: string | undefined;
-}
-
-/** An overlap that was told and whose length is not. */
-export interface OpenOverlap {
-  /** The suspect window as it was told last. */
-  window: SuspectWindow;
-  /** Awake times at which it was told, and at which the holder's end became known. */
-  readonly toldMs: number;
-  endedMs: number | undefined;
-}
-
-/** What a hold is known by from its first report on. */
-export interface HoldFacts {
-  readonly lock: string;
-  readonly owner: string;
-  readonly resource: string;
-}
-
-/** Places of a hold's numbers in its block. */
-const GRANT_US = 0;
-const FENCE = 1;
-const LEASE_END_US = 2;
-const LEASE_END_MS = 3;
-const KNOWN_MS = 4;
-const WORKED_UNTIL_US = 5;
-const RELEASED_US = 6;
-const LOOP_DELAY_MS = 7;
-const EXPIRES_US = 8;
-/** Numbers that each hold keeps in a block. */
-export const NUMBERS_PER_HOLD = 9;
-
-/** What may be true of a hold, and then stays so. */
-export const HOLD_MARKS = {
-  /** The work has settled. */
-  settled: 1,
-  /** `workedUntilUs` is the end of the work, to one round trip, and not just a lower bound. */
-  endKnown: 2,
-  /** Its owner said that it gives the lock back, or said goodbye. */
-  givenUp: 4,
-  /** What was told about it already. */
-  toldOverlap: 8,
-  toldLoss: 16,
-  toldAbandoned: 32,
-  toldTakenOver: 64,
-  toldRegression: 128,
-} as const;
-export type HoldMark = keyof typeof HOLD_MARKS;
+/** By its place here a row says a state. The first is true of a new row. */
+const STATES: readonly HoldState[] = ['unknown', 'live', 'lost', 'silent', 'ended'];
+/** The list that a hold stands in: its producer's, that of the ended, or none: forgotten, and then to be used again. */
+export type HoldPlace = 'spare' | 'active' | 'ended' | 'forgotten';
+const PLACES: readonly HoldPlace[] = ['spare', 'active', 'ended', 'forgotten'];
 
 /**
  * One hold of one lock, merged from whatever order its reports come in. A token is never shared and never reused, so its
  * digest names the hold.
  *
- * There are a hundred thousand of them, and a busy lock forgets them as fast as it makes them. So the object is used again for
- * another hold (`begin`), and its numbers lie in a block that it shares with others: a number in a field of its own takes 24
- * bytes and a piece of garbage for each change.
+ * This is a handle on a row of {@link HoldRows}, made when one is asked for: two are of the same hold when their rows are the
+ * same. Once the hold was forgotten its row becomes another's, so a handle is kept only as long as its hold stands in a list,
+ * or an overlap of it is open, or it is under suspicion.
  */
 export class Hold {
+  readonly row: number;
+  readonly #rows: HoldRows;
+  readonly #block: HoldBlock;
+  readonly #index: number;
   readonly #numbers: Float64Array;
-  readonly #at: number;
-  lock = '';
-  owner = '';
-  resource = '';
-  producer: Producer;
-  state: HoldState = 'unknown';
-  /** Of the grant; both or neither. */
-  serverId: string | undefined = undefined;
-  leaseMs = 0;
-  /** Rises with each hold that becomes known. */
-  order = 0;
-  /** Server of `workedUntilUs`. */
-  workedServer: string | undefined = undefined;
-  #marks = 0;
-  suspicion: Suspicion | undefined = undefined;
-  open: OpenOverlap | undefined = undefined;
-  /** How often `expiresUs` rose. */
-  rises = 0;
-  /** The list that it stands in: its producer's, that of the ended, or that of those to be used again. */
-  place: 'active' | 'ended' | 'forgotten' | 'spare' = 'spare';
-  /** Links of that list. */
-  next: Hold | undefined = undefined;
-  previous: Hold | undefined = undefined;
-  /** Links of its lock's list. */
-  older: Hold | undefined = undefined;
-  younger: Hold | undefined = undefined;
-  /** Undefined: it is the only hold of its lock. */
-  history: LockHistory | undefined = undefined;
+  /** Where its numbers begin. */
+  readonly #n: number;
+  readonly #integers: Int32Array;
+  /** Where its whole numbers begin. */
+  readonly #i: number;
 
-  /** @param at of its first number in the block */
-  constructor(numbers: Float64Array, at: number, producer: Producer) {
-    this.#numbers = numbers;
-    this.#at = at;
-    this.producer = producer;
+  /** @param index of the row in its block */
+  constructor(rows: HoldRows, block: HoldBlock, row: number, index: number) {
+    this.row = row;
+    this.#rows = rows;
+    this.#block = block;
+    this.#index = index;
+    this.#numbers = block.numbers;
+    this.#n = HoldBlock.numbersAt(index);
+    this.#integers = block.integers;
+    this.#i = HoldBlock.integersAt(index);
   }
 
-  /** Makes it another hold, of which nothing more is known. It stands in no list. */
+  /** Makes it a hold of which nothing is known. */
+  clear(): void {
+    this.#block.clear(this.#index);
+  }
+
+  /** Gives a new row its names, but for the resource. It stands in no list. */
   begin(facts: HoldFacts, producer: Producer, knownMs: number, order: number): void {
-    this.lock = facts.lock;
-    this.owner = facts.owner;
-    this.resource = facts.resource;
+    this.#integers[this.#i + INTEGER.lockHigh] = highWord(facts.lock);
+    this.#integers[this.#i + INTEGER.lockLow] = lowWord(facts.lock);
+    this.#integers[this.#i + INTEGER.ownerHigh] = highWord(facts.owner);
+    this.#integers[this.#i + INTEGER.ownerLow] = lowWord(facts.owner);
+    this.#numbers[this.#n + NUMBER.order] = order;
+    this.#numbers[this.#n + NUMBER.knownMs] = knownMs;
     this.producer = producer;
-    this.order = order;
     this.place = 'active';
-    this.state = 'unknown';
-    this.serverId = undefined;
     this.leaseMs = 0;
-    this.workedServer = undefined;
-    this.#marks = 0;
-    this.rises = 0;
-    this.#numbers.fill(Number.NaN, this.#at, this.#at + NUMBERS_PER_HOLD);
-    this.#numbers[this.#at + KNOWN_MS] = knownMs;
     this.leaseEndMs = 0;
+  }
+
+  /** Lock id. Put together anew at each call. */
+  get lock(): string {
+    return digestOf(
+      this.#integers[this.#i + INTEGER.lockHigh] ?? 0,
+      this.#integers[this.#i + INTEGER.lockLow] ?? 0,
+    );
+  }
+
+  /** Owner digest. Put together anew at each call. */
+  get owner(): string {
+    return digestOf(
+      this.#integers[this.#i + INTEGER.ownerHigh] ?? 0,
+      this.#integers[this.#i + INTEGER.ownerLow] ?? 0,
+    );
+  }
+
+  /** Whether that is its owner, for less than it takes to ask for the text. */
+  isOf(owner: string): boolean {
+    return (
+      (this.#integers[this.#i + INTEGER.ownerLow] ?? 0) === lowWord(owner) &&
+      (this.#integers[this.#i + INTEGER.ownerHigh] ?? 0) === highWord(owner)
+    );
+  }
+
+  get resource(): string {
+    return this.#text(TEXT.resource) ?? '';
+  }
+
+  set resource(resource: string) {
+    this.#setText(TEXT.resource, resource);
+  }
+
+  get producer(): Producer {
+    const producer = this.#block.producers[this.#index];
+    if (producer === undefined) throw new Error('A hold was kept beyond its end');
+    return producer;
+  }
+
+  set producer(producer: Producer) {
+    this.#block.producers[this.#index] = producer;
+  }
+
+  get state(): HoldState {
+    return STATES[this.#integers[this.#i + INTEGER.state] ?? 0] ?? 'unknown';
+  }
+
+  set state(state: HoldState) {
+    this.#integers[this.#i + INTEGER.state] = placeIn(STATES, state);
+  }
+
+  get place(): HoldPlace {
+    return PLACES[this.#integers[this.#i + INTEGER.place] ?? 0] ?? 'spare';
+  }
+
+  set place(place: HoldPlace) {
+    this.#integers[this.#i + INTEGER.place] = placeIn(PLACES, place);
+  }
+
+  /** Rises with each hold that becomes known. */
+  get order(): number {
+    return this.#numbers[this.#n + NUMBER.order] ?? 0;
   }
 
   /** Redis's clock at the grant. */
   get grantUs(): number | undefined {
-    return known(this.#numbers[this.#at + GRANT_US]);
+    return known(this.#numbers[this.#n + NUMBER.grantUs]);
+  }
+
+  /** The server that granted it, with `grantUs`; undefined where it is not known. */
+  get serverId(): string | undefined {
+    return this.#text(TEXT.serverId);
   }
 
   get fence(): number | undefined {
-    return known(this.#numbers[this.#at + FENCE]);
+    return known(this.#numbers[this.#n + NUMBER.fence]);
+  }
+
+  get leaseMs(): number {
+    return this.#numbers[this.#n + NUMBER.leaseMs] ?? 0;
+  }
+
+  set leaseMs(ms: number) {
+    this.#numbers[this.#n + NUMBER.leaseMs] = ms;
   }
 
   /** Redis's clock at the end of the lease, as far as known, of `serverId`. */
   get leaseEndUs(): number | undefined {
-    return known(this.#numbers[this.#at + LEASE_END_US]);
+    return known(this.#numbers[this.#n + NUMBER.leaseEndUs]);
   }
 
   set leaseEndUs(us: number) {
-    this.#numbers[this.#at + LEASE_END_US] = us;
+    this.#numbers[this.#n + NUMBER.leaseEndUs] = us;
   }
 
   /** Awake time at which the lease is over at the latest: counted from the receipt. */
   get leaseEndMs(): number {
-    return this.#numbers[this.#at + LEASE_END_MS] ?? 0;
+    return this.#numbers[this.#n + NUMBER.leaseEndMs] ?? 0;
   }
 
   set leaseEndMs(ms: number) {
-    this.#numbers[this.#at + LEASE_END_MS] = ms;
+    this.#numbers[this.#n + NUMBER.leaseEndMs] = ms;
   }
 
   /** Awake time at which it became known. */
   get knownMs(): number {
-    return this.#numbers[this.#at + KNOWN_MS] ?? 0;
+    return this.#numbers[this.#n + NUMBER.knownMs] ?? 0;
   }
 
   /** Redis's clock until which the work went on at least, of `workedServer`. */
   get workedUntilUs(): number | undefined {
-    return known(this.#numbers[this.#at + WORKED_UNTIL_US]);
+    return known(this.#numbers[this.#n + NUMBER.workedUntilUs]);
+  }
+
+  get workedServer(): string | undefined {
+    return this.#text(TEXT.workedServer);
   }
 
   /** Redis's clock when it answered the release. */
   get releasedUs(): number | undefined {
-    return known(this.#numbers[this.#at + RELEASED_US]);
+    return known(this.#numbers[this.#n + NUMBER.releasedUs]);
   }
 
   set releasedUs(us: number | undefined) {
-    this.#numbers[this.#at + RELEASED_US] = us ?? Number.NaN;
+    this.#numbers[this.#n + NUMBER.releasedUs] = us ?? Number.NaN;
   }
 
   get loopDelayMs(): number | undefined {
-    return known(this.#numbers[this.#at + LOOP_DELAY_MS]);
+    return known(this.#numbers[this.#n + NUMBER.loopDelayMs]);
   }
 
   set loopDelayMs(ms: number) {
-    this.#numbers[this.#at + LOOP_DELAY_MS] = ms;
+    this.#numbers[this.#n + NUMBER.loopDelayMs] = ms;
   }
 
   /** Expiry that the key was last seen with after the owner gave up. */
   get expiresUs(): number | undefined {
-    return known(this.#numbers[this.#at + EXPIRES_US]);
+    return known(this.#numbers[this.#n + NUMBER.expiresUs]);
   }
 
   set expiresUs(us: number) {
-    this.#numbers[this.#at + EXPIRES_US] = us;
+    this.#numbers[this.#n + NUMBER.expiresUs] = us;
+  }
+
+  /** How often `expiresUs` rose. */
+  get rises(): number {
+    return this.#integers[this.#i + INTEGER.rises] ?? 0;
+  }
+
+  set rises(rises: number) {
+    this.#integers[this.#i + INTEGER.rises] = rises;
+  }
+
+  get suspicion(): Suspicion | undefined {
+    return this.#rows.suspicions.get(this.row);
+  }
+
+  set suspicion(suspicion: Suspicion | undefined) {
+    if (suspicion === undefined) this.#rows.suspicions.delete(this.row);
+    else this.#rows.suspicions.set(this.row, suspicion);
+  }
+
+  get open(): OpenOverlap | undefined {
+    return this.#rows.openOverlaps.get(this.row);
+  }
+
+  set open(open: OpenOverlap | undefined) {
+    if (open === undefined) this.#rows.openOverlaps.delete(this.row);
+    else this.#rows.openOverlaps.set(this.row, open);
+  }
+
+  /** Links of the list that it stands in. */
+  get next(): Hold | undefined {
+    return this.#link(INTEGER.next);
+  }
+
+  set next(hold: Hold | undefined) {
+    this.#setLink(INTEGER.next, hold);
+  }
+
+  get previous(): Hold | undefined {
+    return this.#link(INTEGER.previous);
+  }
+
+  set previous(hold: Hold | undefined) {
+    this.#setLink(INTEGER.previous, hold);
+  }
+
+  /** Links of its lock's list. */
+  get older(): Hold | undefined {
+    return this.#link(INTEGER.older);
+  }
+
+  set older(hold: Hold | undefined) {
+    this.#setLink(INTEGER.older, hold);
+  }
+
+  get younger(): Hold | undefined {
+    return this.#link(INTEGER.younger);
+  }
+
+  set younger(hold: Hold | undefined) {
+    this.#setLink(INTEGER.younger, hold);
+  }
+
+  /** Undefined: it is the only hold of its lock. */
+  get history(): LockHistory | undefined {
+    return this.#block.histories[this.#index];
+  }
+
+  set history(history: LockHistory | undefined) {
+    this.#block.histories[this.#index] = history;
   }
 
   is(mark: HoldMark): boolean {
-    return (this.#marks & HOLD_MARKS[mark]) !== 0;
+    return ((this.#integers[this.#i + INTEGER.marks] ?? 0) & HOLD_MARKS[mark]) !== 0;
   }
 
   mark(mark: HoldMark): void {
-    this.#marks |= HOLD_MARKS[mark];
+    this.#integers[this.#i + INTEGER.marks] =
+      (this.#integers[this.#i + INTEGER.marks] ?? 0) | HOLD_MARKS[mark];
   }
 
   /** Nothing that is known of the other holds of its lock touches it. */
@@ -214,8 +300,8 @@ export class Hold {
   /** Its grant becomes known. */
   grant(grantUs: number, serverId: string | undefined, fence: number | undefined): void {
     this.#setFence(fence);
-    this.#numbers[this.#at + GRANT_US] = grantUs;
-    this.serverId = serverId;
+    this.#numbers[this.#n + NUMBER.grantUs] = grantUs;
+    this.#setText(TEXT.serverId, serverId);
     this.history?.granted(this);
   }
 
@@ -227,13 +313,30 @@ export class Hold {
 
   /** Its work went on until then. */
   work(untilUs: number, serverId: string): void {
-    this.#numbers[this.#at + WORKED_UNTIL_US] = untilUs;
-    this.workedServer = serverId;
+    this.#numbers[this.#n + NUMBER.workedUntilUs] = untilUs;
+    this.#setText(TEXT.workedServer, serverId);
     this.history?.worked(this);
   }
 
   #setFence(fence: number | undefined): void {
-    if (fence !== undefined && this.fence === undefined) this.#numbers[this.#at + FENCE] = fence;
+    if (fence !== undefined && this.fence === undefined) this.#numbers[this.#n + NUMBER.fence] = fence;
+  }
+
+  #text(place: number): string | undefined {
+    return this.#block.texts[HoldBlock.textsAt(this.#index) + place];
+  }
+
+  #setText(place: number, text: string | undefined): void {
+    this.#block.texts[HoldBlock.textsAt(this.#index) + place] = text;
+  }
+
+  #link(place: number): Hold | undefined {
+    const row = this.#integers[this.#i + place] ?? NO_ROW;
+    return row === NO_ROW ? undefined : this.#rows.at(row);
+  }
+
+  #setLink(place: number, hold: Hold | undefined): void {
+    this.#integers[this.#i + place] = hold === undefined ? NO_ROW : hold.row;
   }
 }
 
@@ -241,24 +344,11 @@ function known(value: number | undefined): number | undefined {
   return value === undefined || Number.isNaN(value) ? undefined : value;
 }
 
-/** Whether another than the silent `hold` has been granted its lock since, by a report or by a look on the master. */
-export function isTakenOver(hold: Hold, youngest: Hold | undefined): boolean {
-  if (hold.suspicion?.found !== undefined) return true;
-  for (let other = youngest; other; other = other.older) {
-    if (other !== hold && isGranted(other) && isYounger(other, hold)) return true;
-  }
-  return false;
-}
-
-/** An acquire whose outcome is not known may have been none. */
-function isGranted(hold: Hold): boolean {
-  return hold.grantUs !== undefined || hold.is('givenUp') || hold.state !== 'ended';
-}
-
-function isYounger(one: Hold, other: Hold): boolean {
-  if (one.grantUs === undefined || other.grantUs === undefined || one.serverId !== other.serverId)
-    return one.order > other.order;
-  return one.grantUs > other.grantUs;
+/** A loop over words, each one object: a search by a property's name takes five times as long. */
+function placeIn<Word extends string>(words: readonly Word[], word: Word): number {
+  let place = 0;
+  while (words[place] !== word && place < words.length) place += 1;
+  return place;
 }
 
 /** The hold as a side of a finding. */

@@ -4,7 +4,8 @@ import { AwakeTime } from './awake-time.js';
 import { causeOf } from './cause.js';
 import type { Abandoned, Finding, Loss, Party } from './finding.js';
 import { Ghosts } from './ghosts.js';
-import { type Hold, type HoldFacts, isTakenOver, partyOf } from './hold.js';
+import { type Hold, partyOf } from './hold.js';
+import type { HoldFacts } from './hold-facts.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
 import { findZombie, isSilent, type SeenKey, standingOf } from './key-judge.js';
 import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
@@ -13,12 +14,15 @@ import type { BatchFacts, HeldKeyLook, KeyStanding } from './ports.js';
 import { type Producer, ProducerTable } from './producers.js';
 import { findRegressions } from './regressions.js';
 import { ServerHistory } from './server-history.js';
+import { isTakenOver } from './taken-over.js';
 
 /** What a ledger is made with. */
 export interface LedgerOptions {
   /** The one store whose locks it keeps. */
   readonly store: string;
   readonly limits?: Partial<LedgerLimits>;
+  /** Any 32 bits that clients cannot know; see {@link RowIndex}. */
+  readonly seed?: number;
 }
 
 /** Holders of one resource. */
@@ -69,7 +73,7 @@ export interface Ledger {
   size(): LedgerSize;
 }
 
-/** About 400 bytes for each hold. */
+/** About 180 bytes for each hold. */
 export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
   maxHolds: 120_000,
   maxEnded: 30_000,
@@ -102,10 +106,10 @@ class HoldLedger implements Ledger {
   #producer: Producer | undefined;
   #nowMs = 0;
 
-  constructor({ store, limits }: LedgerOptions) {
+  constructor({ store, limits, seed = 0 }: LedgerOptions) {
     const all = { ...DEFAULT_LEDGER_LIMITS, ...limits };
     this.#store = store;
-    this.#table = new HoldTable(all, this.#evicted);
+    this.#table = new HoldTable(all, this.#evicted, seed);
     this.#producers = new ProducerTable(all.maxProducers, (one, forRoom) => this.#forget(one, forRoom));
     this.#overlaps = new Overlaps(store, this.#table, this.#servers);
     this.#ghosts = new Ghosts(store, this.#table);
@@ -149,8 +153,9 @@ class HoldLedger implements Ledger {
       producer.pendingOrder = this.#table.lastOrder;
     }
     for (const hold of holds) {
-      producer.pendingSet.add(hold.owner);
-      this.#reported(hold, producer, hold.serverId ?? batch.serverId, findings);
+      const known = this.#holdOf(hold, producer);
+      producer.pendingSet.add(known.order);
+      this.#reported(known, hold, producer, hold.serverId ?? batch.serverId, findings);
     }
     if (complete) this.#completeSet(producer);
     return findings;
@@ -161,10 +166,10 @@ class HoldLedger implements Ledger {
     this.#servers.name(batch.serverId, this.#nowMs);
     if (batch.closing) {
       producer.closed = true;
-      for (const hold of producer.listHolds()) {
+      producer.forEachHold((hold) => {
         hold.mark('givenUp');
         this.#end(hold);
-      }
+      });
       return NOTHING;
     }
     if (producer.hasSilent && !producer.late) this.#wakeUp(producer);
@@ -228,8 +233,8 @@ class HoldLedger implements Ledger {
 
   holders(): readonly HolderCount[] {
     const counts = new Map<string, HolderCount>();
-    for (const { place, state, resource, producer } of this.#table.values()) {
-      if (place !== 'active' || state !== 'live') continue;
+    this.#table.forEach(({ place, state, resource, producer }) => {
+      if (place !== 'active' || state !== 'live') return;
       let count = counts.get(resource);
       if (!count) {
         count = { resource, holders: 0, unsure: 0 };
@@ -237,7 +242,7 @@ class HoldLedger implements Ledger {
       }
       count.holders += 1;
       if (!producer.sure) count.unsure += 1;
-    }
+    });
     return [...counts.values()];
   }
 
@@ -374,12 +379,12 @@ class HoldLedger implements Ledger {
   }
 
   #reported(
+    hold: Hold,
     report: ReportedHold,
     producer: Producer,
     serverId: string | undefined,
     findings: Finding[],
   ): void {
-    const hold = this.#holdOf(report, producer);
     if (hold.is('settled') || hold.is('givenUp')) return;
     if (hold.state === 'ended') this.#table.revive(hold, producer);
     if (hold.state !== 'lost') hold.state = report.leftMs > 0 ? 'live' : 'lost';
@@ -392,9 +397,9 @@ class HoldLedger implements Ledger {
   /** What the set does not name has ended without a report. What became known since the set began is younger than it. */
   #completeSet(producer: Producer): void {
     const { pendingSet, pendingOrder } = producer;
-    for (const hold of producer.listHolds()) {
-      if (!pendingSet?.has(hold.owner) && hold.order <= pendingOrder) this.#end(hold);
-    }
+    producer.forEachHold((hold) => {
+      if (hold.order <= pendingOrder && !pendingSet?.has(hold.order)) this.#end(hold);
+    });
     producer.pendingSet = undefined;
     producer.sure = true;
   }
@@ -406,12 +411,14 @@ class HoldLedger implements Ledger {
 
   #wakeUp(producer: Producer): void {
     producer.hasSilent = false;
-    for (const hold of producer.listHolds()) if (hold.state === 'silent') hold.state = 'live';
+    producer.forEachHold((hold) => {
+      if (hold.state === 'silent') hold.state = 'live';
+    });
   }
 
   #lookForSilence(producer: Producer, findings: Finding[]): void {
-    for (const hold of producer.listHolds()) {
-      if (this.#nowMs <= hold.leaseEndMs || !isSilent(hold, this.#nowMs)) continue;
+    producer.forEachHold((hold) => {
+      if (this.#nowMs <= hold.leaseEndMs || !isSilent(hold, this.#nowMs)) return;
       if (this.#nowMs > Math.max(hold.leaseEndMs, producer.heardMs) + KEEP_SILENT_MS) this.#end(hold);
       else if (hold.state === 'live') {
         hold.state = 'silent';
@@ -420,7 +427,7 @@ class HoldLedger implements Ledger {
       } else if (hold.state === 'silent' && !hold.is('toldTakenOver') && this.#isTakenOver(hold)) {
         findings.push(this.#abandon(hold));
       }
-    }
+    });
   }
 
   #abandon(hold: Hold): Abandoned {
@@ -437,6 +444,6 @@ class HoldLedger implements Ledger {
 
   #forget(producer: Producer, forRoom: boolean): void {
     if (forRoom) this.#evicted.producers += 1;
-    for (const hold of producer.listHolds()) this.#end(hold);
+    producer.forEachHold((hold) => this.#end(hold));
   }
 }

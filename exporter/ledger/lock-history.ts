@@ -23,7 +23,7 @@ export class LockHistory {
 
   /** Whether this hold can neither overlap nor have too low a fence: no report says more of the others. */
   isFront(hold: Hold): boolean {
-    return hold === this.#front;
+    return hold.row === this.#front?.row;
   }
 
   /** Takes in a grant that has just become known. */
@@ -39,7 +39,7 @@ export class LockHistory {
   /** A hold does not stand in the list any more. */
   left(hold: Hold): void {
     this.count -= 1;
-    if (hold === this.#front) this.#front = undefined;
+    if (hold.row === this.#front?.row) this.#front = undefined;
   }
 
   /** Takes in a fence. */
@@ -62,7 +62,7 @@ export class LockHistory {
     this.#front = undefined;
     this.#latestUs = Number.NEGATIVE_INFINITY;
     for (let hold: Hold | undefined = this.oldest; hold; hold = hold.younger) {
-      if (hold === without) continue;
+      if (hold.row === without?.row) continue;
       const { grantUs = Number.NEGATIVE_INFINITY, workedUntilUs = Number.NEGATIVE_INFINITY } = hold;
       if (hold.serverId === serverId) this.#latestUs = Math.max(this.#latestUs, grantUs);
       if (hold.workedServer === serverId) this.#latestUs = Math.max(this.#latestUs, workedUntilUs);

@@ -10,15 +10,15 @@ const NONE: Others = Object.freeze({ others: [], moreOthers: 0 });
  * the oldest hold of a lock has ended, as nearly all have.
  */
 export class Outlived {
-  readonly #byHold = new Map<Hold, { readonly others: Party[]; moreOthers: number }>();
+  readonly #byRow = new Map<number, { readonly others: Party[]; moreOthers: number }>();
 
   /** Takes in that `later` is forgotten, and that `hold` became known before it and has not ended. */
   note(hold: Hold, later: Hold): void {
     if (!isGrantedAfter(later, hold)) return;
-    let kept = this.#byHold.get(hold);
+    let kept = this.#byRow.get(hold.row);
     if (!kept) {
       kept = { others: [], moreOthers: 0 };
-      this.#byHold.set(hold, kept);
+      this.#byRow.set(hold.row, kept);
     }
     if (kept.others.length < MAX_OTHERS) kept.others.push(partyOf(later));
     else kept.moreOthers += 1;
@@ -26,12 +26,12 @@ export class Outlived {
 
   /** Those that `hold` outlived, the first forgotten first. */
   of(hold: Hold): Others {
-    return this.#byHold.get(hold) ?? NONE;
+    return this.#byRow.get(hold.row) ?? NONE;
   }
 
   /** The hold itself is forgotten. */
   forget(hold: Hold): void {
-    if (this.#byHold.size > 0) this.#byHold.delete(hold);
+    if (this.#byRow.size > 0) this.#byRow.delete(hold.row);
   }
 }
 

@@ -21,7 +21,7 @@ export class Overlaps {
   readonly #store: string;
   readonly #table: HoldTable;
   readonly #servers: ServerHistory;
-  readonly #open = new Set<Hold>();
+  readonly #open = new Map<number, Hold>();
 
   constructor(store: string, table: HoldTable, servers: ServerHistory) {
     this.#store = store;
@@ -39,7 +39,7 @@ export class Overlaps {
     const { isFront } = hold;
     if (isFront && this.#open.size === 0) return;
     for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
-      if (other !== hold && !isFront) {
+      if (other.row !== hold.row && !isFront) {
         this.#comparePair(hold, other, nowMs, findings);
         this.#comparePair(other, hold, nowMs, findings);
       }
@@ -68,7 +68,7 @@ export class Overlaps {
 
   /** Measures what had to wait. */
   tick(nowMs: number, findings: Finding[]): void {
-    for (const hold of this.#open) this.#measure(hold, nowMs, findings);
+    for (const hold of this.#open.values()) this.#measure(hold, nowMs, findings);
   }
 
   #comparePair(earlier: Hold, later: Hold, nowMs: number, findings: Finding[]): void {
@@ -84,7 +84,7 @@ export class Overlaps {
 
   /** Whether `later` was granted after `earlier` and before this time of that server. */
   #isGrantedIn(earlier: Hold, later: Hold, untilUs: number, serverId: string): boolean {
-    if (later === earlier || later.grantUs === undefined || later.serverId !== serverId) return false;
+    if (later.row === earlier.row || later.grantUs === undefined || later.serverId !== serverId) return false;
     const marginUs = later.fence === undefined ? UNFENCED_MARGIN_US : 0;
     return later.grantUs + marginUs < untilUs && this.#isLater(earlier, later);
   }
@@ -106,7 +106,7 @@ export class Overlaps {
 
   #findByFence(hold: Hold, fence: number | undefined): Hold | undefined {
     for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
-      if (other !== hold && other.fence === fence) return other;
+      if (other.row !== hold.row && other.fence === fence) return other;
     }
     return undefined;
   }
@@ -121,7 +121,7 @@ export class Overlaps {
     const window = this.#windowOf(hold, serverId, [proven.other], proven.grantUs);
     hold.mark('toldOverlap');
     hold.open = { window, toldMs: nowMs, endedMs: undefined };
-    this.#open.add(hold);
+    this.#open.set(hold.row, hold);
     const [other = proven.other] = window.others;
     const { cause, ...about } = this.#about(hold, window);
     return { kind: 'overlap', ...about, holder: partyOf(hold), other, ...window, provenBy, cause };
@@ -193,7 +193,7 @@ export class Overlaps {
 
   #close(hold: Hold): void {
     hold.open = undefined;
-    this.#open.delete(hold);
+    this.#open.delete(hold.row);
     this.#table.letGo(hold);
   }
 

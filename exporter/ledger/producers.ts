@@ -25,8 +25,8 @@ export class Producer {
   closed = false;
   /** Some of its holds are marked `silent`. */
   hasSilent = false;
-  /** Owners named so far by a set that is not complete yet. */
-  pendingSet: Set<string> | undefined = undefined;
+  /** Holds named so far, by their order, by a set that is not complete yet. */
+  pendingSet: Set<number> | undefined = undefined;
   /** Order of the youngest hold known when that set began. */
   pendingOrder = 0;
   /** Its holds that have not ended, as a list. */
@@ -68,18 +68,20 @@ export class Producer {
 
   unlink(hold: Hold): void {
     const { next, previous } = hold;
-    if (this.holds === hold) this.holds = next;
+    if (this.holds?.row === hold.row) this.holds = next;
     if (previous) previous.next = next;
     if (next) next.previous = previous;
     hold.next = undefined;
     hold.previous = undefined;
   }
 
-  /** A copy, since holds may end while it is read. */
-  listHolds(): Hold[] {
-    const list: Hold[] = [];
-    for (let hold = this.holds; hold; hold = hold.next) list.push(hold);
-    return list;
+  /** Calls `visit` with each of its holds. The visited one may end meanwhile, no other. */
+  forEachHold(visit: (hold: Hold) => void): void {
+    let next: Hold | undefined;
+    for (let hold = this.holds; hold; hold = next) {
+      next = hold.next;
+      visit(hold);
+    }
   }
 }
 

@@ -11,7 +11,7 @@ export function findRegressions(
 ): void {
   if (hold.fence === undefined || hold.grantUs === undefined || hold.serverId === undefined) return;
   for (let other = table.youngestOf(hold.lock); other; other = other.older) {
-    if (other === hold || other.serverId !== hold.serverId || other.grantUs === undefined) continue;
+    if (other.row === hold.row || other.serverId !== hold.serverId || other.grantUs === undefined) continue;
     if (other.grantUs === hold.grantUs) continue;
     const [earlier, later] = other.grantUs < hold.grantUs ? [other, hold] : [hold, other];
     if (!isRegression(earlier, later)) continue;

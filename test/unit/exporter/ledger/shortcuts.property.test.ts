@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LockEvent } from '../../../../contract/event.js';
 import type { Finding } from '../../../../exporter/ledger/finding.js';
-import { HoldPool } from '../../../../exporter/ledger/hold-pool.js';
+import { HoldRows } from '../../../../exporter/ledger/hold-rows.js';
 import { LockHistory } from '../../../../exporter/ledger/lock-history.js';
 import { LedgerBench } from './batches.js';
 import { acquired, lost, release } from './events.js';
@@ -75,12 +75,12 @@ describe('a ledger that', () => {
     expect(spared).toBeGreaterThan(1000);
   });
 
-  it('makes an object for every hold finds nothing else than one that uses them again', () => {
+  it('takes a new row for every hold finds nothing else than one that uses them again', () => {
     let taken = 0;
     const property = fc.property(fc.array(one, { minLength: 20, maxLength: 60 }), (holds) => {
       const reports = reportsOf(holds);
       const again = findingsOf(reports);
-      const watch = vi.spyOn(HoldPool.prototype, 'giveBack').mockImplementation(() => {
+      const watch = vi.spyOn(HoldRows.prototype, 'giveBack').mockImplementation(() => {
         taken += 1;
       });
       const anew = findingsOf(reports);

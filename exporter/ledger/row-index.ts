@@ -1,0 +1,98 @@
+/** What stands in a slot without a row. */
+const EMPTY = -1;
+/** Slots at the beginning; they double when half of them are taken. */
+const FIRST_SLOTS = 1024;
+/** Spread the bits of a product over a word: odd numbers near 2^32 divided by the golden ratio, and by its square. */
+const SPREAD_HIGH = 0x9e3779b1;
+const SPREAD_LOW = 0x85ebca77;
+
+/** Says which digest a row of a table has, in two words. */
+export interface RowWords {
+  highOf(row: number): number;
+  lowOf(row: number): number;
+}
+
+/**
+ * Finds the row of a digest. A hash table of row numbers with open addressing: 8 to 16 bytes for a row, where a map from
+ * texts takes 40 besides the text.
+ */
+export class RowIndex {
+  readonly #words: RowWords;
+  readonly #seed: number;
+  #slots = new Int32Array(FIRST_SLOTS).fill(EMPTY);
+  #size = 0;
+
+  /**
+   * @param words of the rows that were added
+   * @param seed any 32 bits; unknown to clients, lest they send digests that all fall into the same slots
+   */
+  constructor(words: RowWords, seed: number) {
+    this.#words = words;
+    this.#seed = seed | 0;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The row with this digest; undefined when there is none. */
+  find(high: number, low: number): number | undefined {
+    const row = this.#slots[this.#slotOf(high, low)] ?? EMPTY;
+    return row === EMPTY ? undefined : row;
+  }
+
+  /** Adds a row, in the place of the one with the same digest, should there be one. */
+  set(row: number): void {
+    const slot = this.#slotOf(this.#words.highOf(row), this.#words.lowOf(row));
+    const isNew = this.#slots[slot] === EMPTY;
+    this.#slots[slot] = row;
+    if (!isNew) return;
+    this.#size += 1;
+    if (this.#size * 2 > this.#slots.length) this.#grow();
+  }
+
+  /** Takes the row with the digest of `row` out; nothing happens when there is none. What follows it moves up. */
+  deleteRow(row: number): void {
+    const mask = this.#slots.length - 1;
+    let gap = this.#slotOf(this.#words.highOf(row), this.#words.lowOf(row));
+    if (this.#slots[gap] === EMPTY) return;
+    this.#size -= 1;
+    for (let slot = (gap + 1) & mask; this.#rowAt(slot) !== EMPTY; slot = (slot + 1) & mask) {
+      const other = this.#rowAt(slot);
+      const home = this.#homeOf(this.#words.highOf(other), this.#words.lowOf(other));
+      if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
+      this.#slots[gap] = other;
+      gap = slot;
+    }
+    this.#slots[gap] = EMPTY;
+  }
+
+  /** The slot of the row with this digest, or the empty one in which it would stand. */
+  #slotOf(high: number, low: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = this.#homeOf(high, low);
+    for (let row = this.#rowAt(slot); row !== EMPTY; row = this.#rowAt(slot)) {
+      if (this.#words.lowOf(row) === low && this.#words.highOf(row) === high) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  #homeOf(high: number, low: number): number {
+    const mixed = Math.imul(high ^ this.#seed, SPREAD_HIGH) ^ Math.imul(low, SPREAD_LOW);
+    const spread = Math.imul(mixed ^ (mixed >>> 15), SPREAD_HIGH);
+    return (spread ^ (spread >>> 13)) & (this.#slots.length - 1);
+  }
+
+  #rowAt(slot: number): number {
+    return this.#slots[slot] ?? EMPTY;
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Int32Array(2 * before.length).fill(EMPTY);
+    for (const row of before) {
+      if (row !== EMPTY) this.#slots[this.#slotOf(this.#words.highOf(row), this.#words.lowOf(row))] = row;
+    }
+  }
+}
