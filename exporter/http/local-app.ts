@@ -1,12 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { type Answer, EVENTS_PATH, MAX_BODY_BYTES, type Refusal } from '../../contract/batch.js';
+import { BodyBuffers } from './body-buffers.js';
 import { roundFigures } from './figures.js';
 import { type EntryRefusal, judgeRequest, type TokenSource } from './guard.js';
 import { closeApp, createBareApp, refuse, refuseMethod } from './json-app.js';
 import { addLockRoutes, type LockRouteOptions } from './lock-routes.js';
 import { type LocksQuery, readLocksQuery } from './locks-query.js';
-import { type BodyRefusal, readJsonBody } from './read-body.js';
+import { type BodyReading, type BodyRefusal, readJsonBody } from './read-body.js';
 import { type RefusalNote, sendJson, sendRefusal } from './refusal.js';
 import { Slots } from './slots.js';
 
@@ -55,6 +56,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
   const app = createBareApp();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const batches = new Slots(limits.maxBatches);
+  const reading = { maxBytes: limits.maxBodyBytes, buffers: new BodyBuffers() };
   app.use((request, response, next) => {
     const refusal = options.isClosing() ? SHUTTING_DOWN : judgeRequest(request, options.tokens);
     if (!refusal) return next();
@@ -63,7 +65,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
     else refuse(request, response, refusal, options);
   });
   app.post(EVENTS_PATH, async (request, response) => {
-    const work = batches.run(() => takeBatch(request, response, options, limits.maxBodyBytes));
+    const work = batches.run(() => takeBatch(request, response, options, reading));
     if (!work) refuseBatch(request, response, OVERLOADED, options);
     await work;
   });
@@ -73,7 +75,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
   );
   app.get('/api/v1/locks', (request, response) => sendLocks(request, response, options));
   app.all(['/api/v1/status', '/api/v1/locks'], refuseMethod('GET, HEAD', options));
-  addLockRoutes(app, options);
+  addLockRoutes(app, options, reading.buffers);
   closeApp(app, options);
   return app;
 }
@@ -96,9 +98,9 @@ async function takeBatch(
   request: IncomingMessage,
   response: ServerResponse,
   options: LocalAppOptions,
-  maxBytes: number,
+  reading: BodyReading,
 ): Promise<void> {
-  const read = await readJsonBody(request, maxBytes);
+  const read = await readJsonBody(request, reading);
   if ('gone' in read) options.counters.batch('aborted');
   else if ('refusal' in read) refuseBatch(request, response, read.refusal, options);
   else answerBatch(response, receive(read.value, options));

@@ -1,9 +1,10 @@
 import type { Express, Request, Response } from 'express';
 import { MAX_KEY_BASE64_LENGTH } from '../../contract/event.js';
 import { DIGEST_DIGITS } from '../../contract/lock-id.js';
+import type { BodyBuffers } from './body-buffers.js';
 import { roundFigures } from './figures.js';
 import { type AppSurroundings, refuse, refuseMethod } from './json-app.js';
-import { readJsonBody } from './read-body.js';
+import { type BodyReading, readJsonBody } from './read-body.js';
 import { sendJson } from './refusal.js';
 
 /** What the paths about single locks show, each as a JSON value. */
@@ -30,11 +31,12 @@ export const DEFAULT_HOT_LIMIT = 20;
 export const MAX_HOT_LIMIT = 1024;
 
 /** Adds the paths. A key is taken in a body only: an address ends up in logs. */
-export function addLockRoutes(app: Express, options: LockRouteOptions): void {
+export function addLockRoutes(app: Express, options: LockRouteOptions, buffers: BodyBuffers): void {
+  const reading = { maxBytes: MAX_KEY_BODY_BYTES, buffers };
   app.get(FINDINGS_PATH, (_request, response) => sendJson(response, 200, roundFigures(options.findings())));
   app.get(HOT_PATH, (request, response) => sendHot(request, response, options));
   app.get(TIMELINE_PATH, (request, response) => sendTimeline(request, response, options));
-  app.post(TIMELINE_PATH, (request, response) => sendTimelineOfKey(request, response, options));
+  app.post(TIMELINE_PATH, (request, response) => sendTimelineOfKey(request, response, options, reading));
   app.all([FINDINGS_PATH, HOT_PATH], refuseMethod('GET, HEAD', options));
   app.all(TIMELINE_PATH, refuseMethod('GET, HEAD, POST', options));
 }
@@ -62,8 +64,9 @@ async function sendTimelineOfKey(
   request: Request,
   response: Response,
   options: LockRouteOptions,
+  reading: BodyReading,
 ): Promise<void> {
-  const read = await readJsonBody(request, MAX_KEY_BODY_BYTES);
+  const read = await readJsonBody(request, reading);
   if ('gone' in read) return;
   if ('refusal' in read) {
     refuse(request, response, read.refusal, options);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import type { BodyBuffers } from './body-buffers.js';
 import type { RefusalNote } from './refusal.js';
 
 /** Why a body is not taken. */
@@ -13,17 +14,34 @@ export type BodyRead =
   | { readonly refusal: BodyRefusal }
   | { readonly gone: true };
 
+/** How bodies are read. */
+export interface BodyReading {
+  /** Largest body, also after inflation. */
+  readonly maxBytes: number;
+  readonly buffers: BodyBuffers;
+}
+
 /**
  * Reads a request's body as JSON, plain or gzipped. Neither the body nor what it inflates to is ever kept beyond
  * `maxBytes`: reading stops there. Never rejects.
  */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<BodyRead> {
+export async function readJsonBody(
+  request: IncomingMessage,
+  { maxBytes, buffers }: BodyReading,
+): Promise<BodyRead> {
   const misfit = judgeHeaders(request, maxBytes);
   if (misfit) return { refusal: misfit };
-  const raw = await collect(request, maxBytes);
-  if (!Buffer.isBuffer(raw)) return raw;
-  const plain = encodingOf(request) === 'gzip' ? await inflate(raw, maxBytes) : raw;
-  return Buffer.isBuffer(plain) ? parseJson(plain) : plain;
+  const declared = Number(request.headers['content-length'] ?? 0);
+  const body = new BodyBytes(buffers, await buffers.take(Number.isSafeInteger(declared) ? declared : 0));
+  try {
+    if (request.destroyed) return { gone: true };
+    const raw = await collect(request, body, maxBytes);
+    if (!Buffer.isBuffer(raw)) return raw;
+    const plain = encodingOf(request) === 'gzip' ? await inflate(raw, maxBytes) : raw;
+    return Buffer.isBuffer(plain) ? parseJson(plain) : plain;
+  } finally {
+    body.clear();
+  }
 }
 
 function judgeHeaders(request: IncomingMessage, maxBytes: number): BodyRefusal | undefined {
@@ -44,13 +62,11 @@ function encodingOf(request: IncomingMessage): string {
   return (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
 }
 
-function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | BodyRead> {
+function collect(request: IncomingMessage, body: BodyBytes, maxBytes: number): Promise<Buffer | BodyRead> {
   return new Promise((resolve) => {
-    const body = new BodyBytes(Number(request.headers['content-length'] ?? 0));
     const take = (chunk: Buffer) => {
       body.add(chunk);
       if (body.size <= maxBytes) return;
-      body.clear();
       request.off('data', take);
       request.pause();
       resolve({ refusal: refuseSize(maxBytes) });
@@ -67,27 +83,33 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | B
  * kept until the end, those of many bodies at a time grew old, and left 60 MB of holes in the process's memory.
  */
 class BodyBytes {
+  readonly #buffers: BodyBuffers;
   #bytes: Buffer;
   size = 0;
 
-  /** @param declared length as the header tells it; what is not written to takes no memory */
-  constructor(declared: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(Number.isSafeInteger(declared) && declared > 0 ? declared : 0);
+  /** @param bytes of the length that the header tells, taken from `buffers` */
+  constructor(buffers: BodyBuffers, bytes: Buffer) {
+    this.#buffers = buffers;
+    this.#bytes = bytes;
   }
 
   add(chunk: Buffer): void {
     const size = this.size + chunk.length;
     if (size > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#bytes.length));
+      const larger = this.#buffers.takeNow(Math.max(size, 2 * this.#bytes.length));
       this.#bytes.copy(larger, 0, 0, this.size);
+      this.#buffers.giveBack(this.#bytes);
       this.#bytes = larger;
     }
     chunk.copy(this.#bytes, this.size);
     this.size = size;
   }
 
+  /** Gives its room back: what `whole` returned must not be read any more. */
   clear(): void {
+    this.#buffers.giveBack(this.#bytes);
     this.#bytes = Buffer.alloc(0);
+    this.size = 0;
   }
 
   whole(): Buffer {
