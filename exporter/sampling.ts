@@ -60,7 +60,7 @@ export function makeSampling(settings: Settings, around: SamplingSurroundings): 
   });
   const heldKeys = new HeldKeys(store);
   const classify = createResourceClassifier(resourceRules, keyPrefixes);
-  const view = new KeyspaceView((keyBytes, key) => heldKeys.resourceOf(keyBytes) ?? classify(key));
+  const view = new KeyspaceView((key) => heldKeys.resourceOf(key) ?? classify(key), random() * 2 ** 32);
   const heldLooked = heldPort.heldLooked.bind(heldPort);
   const looks = { store, deployment, view, heldKeys, dutyShare: sampleDuty, clock, heldLooked };
   const everyFewSeconds = intervalSchedule(HELD_INTERVAL_MS, clock, random);

@@ -1,5 +1,4 @@
 import { RedisLockError } from '../contract/errors.js';
-import { FENCE_MARKER } from './fence-key.js';
 import type {
   AcquireReply,
   CheckReply,
@@ -7,19 +6,14 @@ import type {
   NotOwned,
   ReleaseReply,
   RenewReply,
-  SampledKey,
   SampleReply,
   WrongType,
 } from './replies.js';
-
-/** What sample.lua says instead of a remaining life. */
-const NO_EXPIRY = -1;
-const VANISHED = -2;
-const MOVED = -3;
+import { readSampledKeys } from './sampled-keys.js';
 
 const MAX_DIGITS = 16;
 /** Number of parts of a sample's reply. */
-const SAMPLE_PARTS = 6;
+const SAMPLE_PARTS = 5;
 /** Character codes. */
 const ZERO = 48;
 const DASH = 45;
@@ -109,15 +103,16 @@ export function decodeCheck(reply: unknown): CheckReply {
 export function decodeSample(reply: unknown): SampleReply {
   if (!Array.isArray(reply))
     return decode<never>('sample', {}, Buffer.isBuffer(reply) ? latin1(reply) : reply);
-  if (reply.length !== SAMPLE_PARTS) throw badReply('sample');
-  const [word, cursor, serverUs, names, lefts, owners] = reply;
-  if (latin1(word) !== SAMPLED || !Array.isArray(names) || !Array.isArray(lefts)) throw badReply('sample');
+  const [word, cursor, serverUs, tookUs, records] = reply;
   const cursorDigits = latin1(cursor);
-  if (!/^\d{1,20}$/.test(cursorDigits)) throw badReply('sample');
+  const isSample = reply.length === SAMPLE_PARTS && latin1(word) === SAMPLED;
+  if (!isSample || !/^\d{1,20}$/.test(cursorDigits)) throw badReply('sample');
   const clock = new Fields('sample', latin1(serverUs));
-  const sample = { cursor: cursorDigits, serverUs: clock.whole(), vanished: 0, moved: 0 };
+  const us = clock.whole();
   clock.end();
-  return { ...sample, ...readKeys(names, lefts, latin1(owners)) };
+  const keys = Buffer.isBuffer(records) ? readSampledKeys(records) : undefined;
+  if (keys === undefined || !Number.isInteger(tookUs)) throw badReply('sample');
+  return { cursor: cursorDigits, serverUs: us, tookUs, keys, vanished: keys.vanished, moved: keys.moved };
 }
 
 /**
@@ -202,42 +197,6 @@ function refusedArgument(script: string, fields: Fields): RedisLockError {
   fields.end();
   if (!/^[A-Za-z]{1,32}$/.test(name)) return fields.fault();
   return new RedisLockError('invalid_option', `The script ${script} refused ${name}: it is out of range`);
-}
-
-function readKeys(names: readonly unknown[], lefts: readonly unknown[], ownerWords: string) {
-  const owners = ownerWords === '' ? undefined : ownerWords.split(' ');
-  if (lefts.length !== names.length || (owners && owners.length !== names.length)) throw badReply('sample');
-  const found = { keys: [] as SampledKey[], vanished: 0, moved: 0 };
-  // A plain loop without spreads: a sweep goes through it once for each key.
-  for (let at = 0; at < names.length; at += 1) {
-    const key: unknown = names[at];
-    if (!Buffer.isBuffer(key)) throw badReply('sample');
-    const left = readLeft(lefts[at]);
-    if (left === VANISHED) found.vanished += 1;
-    else if (left === MOVED) found.moved += 1;
-    else if (!key.includes(FENCE_MARKER)) {
-      const { type, owner } = owners === undefined ? NO_OWNER : readOwner(owners[at]);
-      found.keys.push({ key, leftMs: left === NO_EXPIRY ? null : left, type, owner });
-    }
-  }
-  return found;
-}
-
-/** A number; a connection with `stringNumbers` gives text. */
-function readLeft(field: unknown): number {
-  const left = typeof field === 'number' ? field : Number(latin1(field) || 'none');
-  if (!(Number.isInteger(left) && left >= MOVED)) throw badReply('sample');
-  return Math.min(left, Number.MAX_SAFE_INTEGER);
-}
-
-const NO_OWNER: Pick<SampledKey, 'type' | 'owner'> = Object.freeze({ type: null, owner: null });
-
-function readOwner(word: string | undefined): Pick<SampledKey, 'type' | 'owner'> {
-  if (word === undefined) return NO_OWNER;
-  if (word === '-') return { type: 'string', owner: null };
-  if (word.startsWith(':')) return { type: word.slice(1), owner: null };
-  if (!/^[0-9a-f]{16}$/.test(word)) throw badReply('sample');
-  return { type: 'string', owner: word };
 }
 
 function latin1(field: unknown): string {

@@ -1,3 +1,5 @@
+import type { SampledKeys } from './sampled-keys.js';
+
 /**
  * What the scripts answer, as values. Times end in `Us` (microseconds, by Redis's clock) or `Ms` (milliseconds).
  * `leftMs` is the key's remaining life when the script ran; `null` when the key has no expiry.
@@ -63,26 +65,16 @@ export type RenewReply = Renewed | NotOwned | WrongType;
 export type ReleaseReply = Released | NotOwned | WrongType;
 export type CheckReply = Held | NotOwned | WrongType;
 
-/** One key of a sample. */
-export interface SampledKey {
-  /** The name as stored, byte for byte. */
-  key: Buffer;
-  /** Counted from the sample's `serverUs`. */
-  leftMs: number | null;
-  /** Redis's name of the type: `string`, `hash`, `list` ...; `null` when owners were not asked for, as it costs a call for each key. */
-  type: string | null;
-  /** First 16 hex digits of the SHA-1 of the value; `null` when not asked for, not a string, or too large to read. */
-  owner: string | null;
-}
-
 /** One step of a sweep. A key may come twice in one sweep (SCAN promises no less): dedupe by name. */
 export interface SampleReply {
   /** Where the next step starts, `'0'` after the last. May exceed 2^53: keep it a string. */
   cursor: string;
   serverUs: number;
+  /** What the step cost the server; 0 where its clock stands still while a script runs. Negative when the clock was set. */
+  tookUs: number;
   /** Keys that expired between SCAN and the look at them. */
   vanished: number;
   /** Keys that the node lists but may not answer for, as their slot is another node's. */
   moved: number;
-  keys: SampledKey[];
+  keys: SampledKeys;
 }

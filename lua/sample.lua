@@ -6,21 +6,28 @@
 -- ARGV[4] withOwners: 1 to digest the values of strings, 0 not to read them
 -- ARGV[5] maxValueBytes: longest value to digest in bytes, integer, 0 to 1048576; of longer ones one byte more is read
 -- ARGV[6] prefixes: keys that begin with none of them are left out before they are looked at; each as its length in bytes, a colon and itself, one after the other; empty where the pattern alone decides
--- REPLY sampled <cursor> <serverUs> <keys> <lefts> <owners>: an array; keys is an array of names, lefts an array of integers, owners a string with one word for each key; all three in the same order
+-- REPLY sampled <cursor> <serverUs> <tookUs> <keys>: an array; tookUs is an integer; keys is one string, a record for each key
 -- REPLY bad_argument <name>: that argument is out of its range
 -- WRITES no
 --
--- lefts: PTTL in milliseconds from serverUs; -1 no expiry; -2 the key expired since SCAN saw it; -3 the key's slot
--- is another node's. owners: the first 16 hex digits of the SHA-1 of the value; - for a string that is too long, and
--- for a key that expired or moved; :<type> for another type. Without withOwners owners is empty.
+-- A record: left (double), length of the name (4 bytes), owner (16 bytes), name; numbers little-endian.
+-- left: PTTL in milliseconds from serverUs; -1 no expiry; -2 the key expired since SCAN saw it; -3 the key's slot
+-- is another node's. owner, with spaces behind it: the first 16 hex digits of the SHA-1 of the value; - for a string
+-- that is too long, and for a key that expired or moved; :<type> for another type. Without withOwners all spaces.
+-- tookUs: what the step cost the server; 0 where its clock stands still while a script runs.
 --
--- No TYPE for a string, and arrays that are returned as they are: each call, and each element put together here,
--- costs more than the SCAN of the same key. KEYS is empty, so that it runs on any node of a cluster.
+-- No TYPE for a string, and one string for all keys: each call costs about as much as the SCAN of the same key, and a
+-- client would make several objects of each element of an array. KEYS is empty, so that it runs on any node of a
+-- cluster.
 
 local cursor, pattern, count, with_owners, max_value_bytes, prefixes =
   ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local MOVED = -3
-local call, try, sha1hex, sub, type = redis.call, redis.pcall, redis.sha1hex, string.sub, type
+local RECORD = '<dI4c16c0'
+local SPACES = '                '
+local NO_OWNER = '-' .. SPACES
+local call, try, sha1hex, sub, pack, type =
+  redis.call, redis.pcall, redis.sha1hex, string.sub, struct.pack, type
 
 local function in_range(text, smallest, largest)
   return string.find(text, '^%d+$') and tonumber(text) >= smallest and tonumber(text) <= largest
@@ -52,8 +59,12 @@ local function is_wanted(key)
   return false
 end
 
-local time = call('TIME')
-local server_us = string.format('%016.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local function now_us()
+  local time = call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local began_us = now_us()
 local step = call('SCAN', cursor, 'MATCH', pattern, 'COUNT', count)
 local keys = step[2]
 if #wanted > 0 then
@@ -65,47 +76,49 @@ if #wanted > 0 then
   end
 end
 
-local lefts = {}
-for i = 1, #keys do
-  local left = try('PTTL', keys[i])
-  if type(left) == 'table' then
-    -- A slot that moves is listed by a node that may not answer for it.
-    if not string.find(left.err, 'non local key', 1, true) then return left end
-    left = MOVED
-  end
-  lefts[i] = left
+-- A slot that moves is listed by a node that may not answer for it.
+local function is_moved(reply)
+  return string.find(reply.err, 'non local key', 1, true)
 end
 
-local owners = {}
 local longest = tonumber(max_value_bytes)
+
+-- Of the digest, the record takes as much as it has room for.
+local function digest(value)
+  return #value <= longest and sha1hex(value) or NO_OWNER
+end
 
 local function look_by_type(key)
   local name = call('TYPE', key).ok
-  if name ~= 'string' then return ':' .. name end
-  local value = call('GETRANGE', key, '0', max_value_bytes)
-  return #value <= longest and sub(sha1hex(value), 1, 16) or '-'
+  if name ~= 'string' then return ':' .. name .. SPACES end
+  return digest(call('GETRANGE', key, '0', max_value_bytes))
 end
 
-if with_owners == '1' then
-  -- GETRANGE alone tells a string from the rest, but each miss counts as an error in the server's statistics. So
-  -- the first key's type is asked for, and all are from the first miss on: at most one such error in a step.
-  local by_type = true
-  for i = 1, #keys do
-    if lefts[i] < -1 then
-      owners[i] = '-'
-    elseif by_type then
-      owners[i] = look_by_type(keys[i])
-      by_type = sub(owners[i], 1, 1) == ':' or i > 1
-    else
-      local value = try('GETRANGE', keys[i], '0', max_value_bytes)
-      if type(value) == 'table' then
-        by_type = true
-        owners[i] = look_by_type(keys[i])
-      else
-        owners[i] = #value <= longest and sub(sha1hex(value), 1, 16) or '-'
-      end
-    end
+-- GETRANGE alone tells a string from the rest, but each miss counts as an error in the server's statistics. So the
+-- first key's type is asked for, and all are from the first miss on: at most one such error in a step.
+local by_type = true
+local function owner_of(key, is_first)
+  if not by_type then
+    local value = try('GETRANGE', key, '0', max_value_bytes)
+    if type(value) ~= 'table' then return digest(value) end
   end
+  local owner = look_by_type(key)
+  by_type = not is_first or sub(owner, 1, 1) == ':'
+  return owner
 end
 
-return { 'sampled', step[1], server_us, keys, lefts, table.concat(owners, ' ') }
+local records = {}
+for i = 1, #keys do
+  local key = keys[i]
+  local left = try('PTTL', key)
+  if type(left) == 'table' then
+    if not is_moved(left) then return left end
+    left = MOVED
+  end
+  local owner = with_owners == '0' and SPACES or left < -1 and NO_OWNER or owner_of(key, i == 1)
+  records[i] = pack(RECORD, left, #key, owner, key)
+end
+
+local server_us = string.format('%016.0f', began_us)
+local keys_packed = table.concat(records)
+return { 'sampled', step[1], server_us, now_us() - began_us, keys_packed }

@@ -60,7 +60,10 @@ class CommandLook {
     for (let at = 0; at < keys.length; at += KEYS_PER_WRITE) {
       const found = await this.#lifeAndType(keys.slice(at, at + KEYS_PER_WRITE));
       const owners = await this.#owners(found.filter(({ type }) => type === 'string'));
-      for (const one of found) seen.push({ ...one, owner: owners.get(one.key) ?? null });
+      for (const { key, leftMs, type } of found) {
+        const owner = owners.get(key) ?? null;
+        seen.push({ bytes: key, start: 0, end: key.length, leftMs, type, owner });
+      }
     }
     return seen;
   }

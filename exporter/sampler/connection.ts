@@ -53,6 +53,8 @@ export interface SampleRedis {
    * resolves with one reply or Error each, strings as Buffers. Never rejects.
    */
   batch(commands: readonly BatchCommand[]): Promise<unknown[]>;
+  /** Sends one command, at half the effort of a batch of one, and resolves with its reply or Error. Never rejects. */
+  call(command: BatchCommand): Promise<unknown>;
   /** Why the connection does not work, as far as it is known better than by a failed command. */
   fault(): RedisReason | undefined;
   /** Makes the reason of a failed command more exact: why the connection was lost, as far as its last error told. */
@@ -200,6 +202,12 @@ class IoredisConnection implements SampleRedis {
     const answers = (replies ?? []).map(([error, reply]) => error ?? reply);
     this.#learn(answers);
     return answers;
+  }
+
+  async call([name, ...args]: BatchCommand): Promise<unknown> {
+    const answer: unknown = await this.#redis.callBuffer(name, ...args).catch((error: unknown) => error);
+    this.#learn([answer]);
+    return answer;
   }
 
   fault(): RedisReason | undefined {

@@ -103,9 +103,9 @@ export class HeldKeys {
   }
 
   /** The resource that a client gave the lock of this key, if one holds it. Takes 2 µs, to name the lock. */
-  resourceOf(keyBytes: string): string | undefined {
+  resourceOf(key: Buffer): string | undefined {
     if (this.#rows.size === 0) return undefined;
-    const row = this.#rows.get(lockId(this.#store, Buffer.from(keyBytes, 'latin1')));
+    const row = this.#rows.get(lockId(this.#store, key));
     return row === undefined ? undefined : this.#text(row, RESOURCE);
   }
 

@@ -74,10 +74,12 @@ export class HeldSource implements SampleSource {
       if (sight.state === 'elsewhere') counts.moved += 1;
       else if (sight.state === 'gone') {
         counts.vanished += 1;
-        view.recheckGone(held.keyBytes, sight.serverUs);
+        view.recheckGone(Buffer.from(held.keyBytes, 'latin1'), sight.serverUs);
       } else {
         counts.keys += 1;
-        view.see(this.#part, held.keyBytes, sight.seen, { monoMs, serverUs: sight.serverUs });
+        const bytes = Buffer.from(held.keyBytes, 'latin1');
+        const seen = { ...sight.seen, bytes, start: 0, end: bytes.length };
+        view.see(this.#part, seen, { monoMs, serverUs: sight.serverUs });
       }
     }
     return counts;

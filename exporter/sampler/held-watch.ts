@@ -58,9 +58,12 @@ export class HeldWatch {
       this.#duty.spend(startMs, result.costUs);
       const monoMs = clock.monoMs();
       for (const { held, sight } of result.sights) {
-        if (sight.state === 'gone') view.recheckGone(held.keyBytes, sight.serverUs);
+        if (sight.state === 'gone') view.recheckGone(Buffer.from(held.keyBytes, 'latin1'), sight.serverUs);
         if (sight.state !== 'there') continue;
-        view.recheck(held.keyBytes, held.resource, sight.seen, { monoMs, serverUs: sight.serverUs });
+        view.recheck(Buffer.from(held.keyBytes, 'latin1'), held.resource, sight.seen, {
+          monoMs,
+          serverUs: sight.serverUs,
+        });
       }
       for (const reason of new Set<RedisReason>(result.faults)) port.sampleError(store, reason);
       if (!result.failed) this.#options.heldLooked(reportLook(store, result));

@@ -3,7 +3,7 @@ import { ownerDigest } from '../../contract/lock-id.js';
 import type { BatchCommand, SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
 import { costBetween, readTimeUs } from './server-time.js';
-import { MAX_VALUE_BYTES, StepFailure, type StepKey } from './step.js';
+import { type KeyFacts, MAX_VALUE_BYTES, StepFailure } from './step.js';
 
 /** Most keys asked about in one write: some hundred µs of the server, with other clients' commands between them. */
 const KEYS_PER_WRITE = 100;
@@ -17,7 +17,7 @@ export interface ServerMoment {
 
 /** What became of one key that was asked for. `elsewhere`: another node has its slot, so nothing is known. */
 export type KeySight =
-  | ({ readonly state: 'there'; readonly seen: StepKey } & ServerMoment)
+  | ({ readonly state: 'there'; readonly seen: KeyFacts & { readonly key: Buffer } } & ServerMoment)
   | ({ readonly state: 'gone' } & ServerMoment)
   | { readonly state: 'elsewhere' };
 

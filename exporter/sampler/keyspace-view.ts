@@ -1,7 +1,7 @@
 import { ChangeCounts, type ObservedChanges } from './observed-changes.js';
 import { endingOf, type Sighting, type SightingTime, sightAgain, sightFirst } from './sighting.js';
 import { type SightingRow, SightingTable } from './sighting-table.js';
-import type { KeyFacts } from './step.js';
+import type { KeyFacts, StepKey } from './step.js';
 
 /** How the last sweep of a part of the keyspace ended. */
 export interface PartEnd {
@@ -32,13 +32,17 @@ export class KeyspacePart {
  * part is one key still.
  */
 export class KeyspaceView {
-  readonly #classify: (keyBytes: string, key: Buffer) => string;
-  readonly #sightings = new SightingTable();
+  readonly #classify: (key: Buffer) => string;
+  readonly #sightings: SightingTable;
   readonly #changes = new ChangeCounts();
 
-  /** @param classify names the resource of a key seen for the first time */
-  constructor(classify: (keyBytes: string, key: Buffer) => string) {
+  /**
+   * @param classify names the resource of a key seen for the first time
+   * @param seed of the table of keys; whoever writes keys must not know it
+   */
+  constructor(classify: (key: Buffer) => string, seed = 0) {
     this.#classify = classify;
+    this.#sightings = new SightingTable(seed);
   }
 
   get size(): number {
@@ -64,11 +68,14 @@ export class KeyspaceView {
   }
 
   /** Takes a key. Returns false when this sweep has seen it already: SCAN may return a key twice. */
-  see(part: KeyspacePart, keyBytes: string, seen: KeyFacts, time: SightingTime): boolean {
-    const known = this.#sightings.find(keyBytes);
+  see(part: KeyspacePart, seen: StepKey, time: SightingTime): boolean {
+    const { bytes, start, end } = seen;
+    const known = this.#sightings.find(bytes, start, end);
     if (known === undefined) {
-      const resource = this.#classify(keyBytes, Buffer.from(keyBytes, 'latin1'));
-      const first = this.#sightings.add(keyBytes, resource, part);
+      const resource = this.#classify(bytes.subarray(start, end));
+      const first = this.#sightings.add(bytes, start, end);
+      first.resource = resource;
+      first.part = part;
       sightFirst(first, seen, time);
       first.sweep = part.sweep;
       return true;
@@ -81,16 +88,16 @@ export class KeyspaceView {
   }
 
   /** Takes a look at one key between two sweeps. A key that no sweep has seen stays unknown. */
-  recheck(keyBytes: string, resource: string, seen: KeyFacts, time: SightingTime): void {
-    const known = this.#sightings.find(keyBytes);
+  recheck(key: Buffer, resource: string, seen: KeyFacts, time: SightingTime): void {
+    const known = this.#sightings.find(key, 0, key.length);
     if (known === undefined || time.serverUs < known.lastSeenUs) return;
     known.resource = resource;
     this.#seeAgain(known, seen, time);
   }
 
   /** Takes that a key was gone at `serverUs`. */
-  recheckGone(keyBytes: string, serverUs: number): void {
-    const known = this.#sightings.find(keyBytes);
+  recheckGone(key: Buffer, serverUs: number): void {
+    const known = this.#sightings.find(key, 0, key.length);
     if (known === undefined || serverUs < known.lastSeenUs) return;
     this.#countEnding(known, serverUs);
     this.#sightings.remove(known);
@@ -113,7 +120,10 @@ export class KeyspaceView {
     }
   }
 
-  /** All that are known; not those of a part that could not be looked at, or has other data now. */
+  /**
+   * All that are known, one after the other in one and the same object; not those of a part that could not be looked
+   * at, or has other data now.
+   */
   *values(): IterableIterator<Sighting & { readonly part: KeyspacePart }> {
     for (const sighting of this.#sightings.values()) {
       const { end, validFrom } = sighting.part;

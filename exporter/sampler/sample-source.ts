@@ -24,7 +24,7 @@ export interface SampleSource {
   look(): Promise<LookOutcome>;
   /** Takes in that nothing is known now: a look failed by a fault of this program. */
   forget(): void;
-  /** The locks as they are known now. */
+  /** The locks as they are known now. Perhaps one and the same object for all of them: not to be kept. */
   sightings(): Iterable<Sighting>;
   /** What was seen to happen since the last call. */
   takeChanges(): readonly ObservedChanges[];

@@ -3,55 +3,40 @@ import type { SampleConnection } from '../../lua/connection.js';
 import type { LockScripts } from '../../lua/scripts.js';
 import type { SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
-import { costBetween, readTimeUs } from './server-time.js';
+import { costOfScript } from './server-time.js';
 import { MAX_VALUE_BYTES, type SampleStep, StepFailure } from './step.js';
 
 /** What the step needs of the script bindings. */
 export type SampleScript = Pick<LockScripts, 'sample'>;
 
-/**
- * Looks by the `sample` script: one round trip, one moment in time. The script's cost is measured on the server:
- * TIME before and after it, in one write, so that nothing of this connection comes between.
- */
+/** Looks by the `sample` script: one round trip, one moment in time. The script itself measures what it costs. */
 export function createScriptStep(
-  redis: Pick<SampleRedis, 'batch'>,
+  redis: Pick<SampleRedis, 'call'>,
   scripts: SampleScript,
   clock: Clock,
 ): SampleStep {
+  const connection = scriptConnection(redis);
   return async ({ cursor, lockKeys, count }) => {
     const { pattern, exact } = lockKeys;
     const prefixes = exact ? [] : lockKeys.prefixes;
-    const meter = new ServerMeter(redis, clock);
+    const args = { cursor, pattern, count, withOwners: true, maxValueBytes: MAX_VALUE_BYTES, prefixes };
+    const sentMs = clock.monoMs();
     try {
-      const args = { cursor, pattern, count, withOwners: true, maxValueBytes: MAX_VALUE_BYTES, prefixes };
-      return { ...(await scripts.sample(meter, args)), costUs: meter.costUs };
+      const reply = await scripts.sample(connection, args);
+      return { ...reply, costUs: costOfScript(reply.tookUs, (clock.monoMs() - sentMs) * 1000) };
     } catch (error) {
       throw new StepFailure(redisReasonOf(error), { cause: error });
     }
   };
 }
 
-/** Runs commands and adds up what they cost the server. */
-class ServerMeter implements SampleConnection {
-  readonly #redis: Pick<SampleRedis, 'batch'>;
-  readonly #clock: Clock;
-  #costUs = 0;
-
-  constructor(redis: Pick<SampleRedis, 'batch'>, clock: Clock) {
-    this.#redis = redis;
-    this.#clock = clock;
-  }
-
-  get costUs(): number {
-    return this.#costUs;
-  }
-
-  async callBuffer(command: string, ...args: (string | Buffer | number)[]): Promise<unknown> {
-    const sentMs = this.#clock.monoMs();
-    const [before, reply, after] = await this.#redis.batch([['TIME'], [command, ...args], ['TIME']]);
-    const roundTripUs = (this.#clock.monoMs() - sentMs) * 1000;
-    this.#costUs += costBetween(readTimeUs(before), readTimeUs(after), roundTripUs);
-    if (reply instanceof Error) throw reply;
-    return reply;
-  }
+/** The connection as the bindings want it: a command that fails rejects. */
+function scriptConnection(redis: Pick<SampleRedis, 'call'>): SampleConnection {
+  return {
+    callBuffer: async (command, ...args) => {
+      const reply = await redis.call([command, ...args]);
+      if (reply instanceof Error) throw reply;
+      return reply;
+    },
+  };
 }

@@ -14,3 +14,11 @@ export function costBetween(beforeUs: number | null, afterUs: number | null, rou
   const costUs = afterUs - beforeUs;
   return costUs < 0 || costUs > roundTripUs ? roundTripUs : costUs;
 }
+
+/**
+ * What a script took by the server's clock, in µs. A clock that was set meanwhile gives nonsense, and one that stands
+ * still while a script runs gives 0: the round trip is then the upper bound.
+ */
+export function costOfScript(tookUs: number, roundTripUs: number): number {
+  return tookUs <= 0 || tookUs > roundTripUs ? roundTripUs : tookUs;
+}

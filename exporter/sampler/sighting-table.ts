@@ -1,3 +1,5 @@
+import { ByteTable } from './byte-table.js';
+import { DigestColumn } from './digest-column.js';
 import type { KeyspacePart } from './keyspace-view.js';
 import type { OwnSighting } from './sighting.js';
 
@@ -12,68 +14,73 @@ const SWEEP = 6;
 const NUMBERS = 7;
 const ROWS_PER_BLOCK = 1024;
 /** Places of a row's texts. */
-const KEY = 0;
-const OWNER = 1;
-const TYPE = 2;
-const RESOURCE = 3;
-const TEXTS = 4;
+const TYPE = 0;
+const RESOURCE = 1;
+const TEXTS = 2;
 /** More texts are not shared: names of resources are few. */
 const MAX_SHARED_TEXTS = 1024;
 
 /**
- * Sightings by key, in a few large arrays: as an object of its own a sighting took 766 bytes, here it takes some 200.
- * The room of a row that was removed is used again; the arrays keep the room of the busiest time, 100 bytes for a row.
+ * Sightings by key, in a few large arrays: as an object of its own a sighting took 766 bytes, here it takes some 130.
+ * The room of a row that was removed is used again; the arrays keep the room of the busiest time.
  */
 export class SightingTable {
-  readonly #rows = new Map<string, number>();
-  readonly #columns = new Columns();
-  readonly #free: number[] = [];
-  #used = 0;
+  readonly #keys: ByteTable;
+  readonly #columns: Columns;
+  /** Moved to whatever row is found: an object for each key of each sweep would be most of its garbage. */
+  readonly #found: SightingRow;
+
+  /** @param seed of the table of keys; whoever writes keys must not know it */
+  constructor(seed: number) {
+    this.#keys = new ByteTable(seed);
+    this.#columns = new Columns(this.#keys);
+    this.#found = new SightingRow(this.#columns);
+  }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#keys.size;
   }
 
-  /** The row of a key; undefined when there is none. */
-  find(keyBytes: string): SightingRow | undefined {
-    const row = this.#rows.get(keyBytes);
-    return row === undefined ? undefined : new SightingRow(this.#columns, row);
+  /** The row of a key; undefined when there is none. Good until the next call of `find` or `add`. */
+  find(bytes: Buffer, start: number, end: number): SightingRow | undefined {
+    const row = this.#keys.find(bytes, start, end);
+    return row < 0 ? undefined : this.#found.moveTo(row);
   }
 
-  /** A new row, all of which is to be filled in. */
-  add(keyBytes: string, resource: string, part: KeyspacePart): SightingRow {
-    const row = this.#free.pop() ?? this.#used;
-    if (row === this.#used) {
-      this.#used += 1;
-      this.#columns.grow(this.#used);
-    }
-    this.#rows.set(keyBytes, row);
-    const sighting = new SightingRow(this.#columns, row);
-    sighting.begin(keyBytes, resource, part);
-    return sighting;
+  /** A new row, all of which is to be filled in. Good until the next call of `find` or `add`. */
+  add(bytes: Buffer, start: number, end: number): SightingRow {
+    const row = this.#keys.add(bytes, start, end);
+    this.#columns.grow(row + 1);
+    return this.#found.moveTo(row);
   }
 
   remove(sighting: SightingRow): void {
-    this.#rows.delete(sighting.keyBytes);
-    this.#free.push(sighting.row);
+    this.#keys.remove(sighting.row);
     sighting.clear();
   }
 
-  /** All rows. What is added while this runs may be left out. */
+  /** All rows, one after the other in one and the same object. What is added while this runs may be left out. */
   *values(): IterableIterator<SightingRow> {
-    for (let row = 0; row < this.#used; row += 1) {
-      if (this.#columns.texts[row * TEXTS + KEY] !== null) yield new SightingRow(this.#columns, row);
+    const sighting = new SightingRow(this.#columns);
+    for (let row = 0; row < this.#keys.rows; row += 1) {
+      if (this.#keys.has(row)) yield sighting.moveTo(row);
     }
   }
 }
 
 /** What the rows keep, each kind in an array. */
 class Columns {
+  readonly keys: ByteTable;
   /** In blocks, so that growing copies nothing. */
   readonly blocks: Float64Array[] = [];
+  readonly owners = new DigestColumn();
   readonly texts: (string | null)[] = [];
   readonly parts: (KeyspacePart | undefined)[] = [];
   readonly #shared = new Map<string, string>();
+
+  constructor(keys: ByteTable) {
+    this.keys = keys;
+  }
 
   /** Where the numbers of a row lie. */
   blockOf(row: number): Float64Array {
@@ -82,11 +89,12 @@ class Columns {
     return block;
   }
 
-  /** Makes room for so many rows, one more than before. */
+  /** Makes room for so many rows, at most one more than before. */
   grow(rows: number): void {
+    if (rows <= this.parts.length) return;
     if (rows > this.blocks.length * ROWS_PER_BLOCK)
       this.blocks.push(new Float64Array(ROWS_PER_BLOCK * NUMBERS));
-    this.texts.push(null, null, null, null);
+    this.texts.push(null, null);
     this.parts.push(undefined);
   }
 
@@ -99,24 +107,25 @@ class Columns {
   }
 }
 
+/** Of a row that points nowhere yet. */
+const NO_NUMBERS: Float64Array = new Float64Array(0);
+
 /** A row of the table, read and written in place. Not to be kept: its row may become another key's. */
 export class SightingRow implements OwnSighting {
-  readonly row: number;
+  row = -1;
   readonly #columns: Columns;
-  readonly #numbers: Float64Array;
-  readonly #at: number;
+  #numbers = NO_NUMBERS;
+  #at = 0;
 
-  constructor(columns: Columns, row: number) {
-    this.row = row;
+  constructor(columns: Columns) {
     this.#columns = columns;
-    this.#numbers = columns.blockOf(row);
-    this.#at = (row % ROWS_PER_BLOCK) * NUMBERS;
   }
 
-  begin(keyBytes: string, resource: string, part: KeyspacePart): void {
-    this.#setText(KEY, keyBytes);
-    this.resource = resource;
-    this.part = part;
+  moveTo(row: number): this {
+    this.row = row;
+    this.#numbers = this.#columns.blockOf(row);
+    this.#at = (row % ROWS_PER_BLOCK) * NUMBERS;
+    return this;
   }
 
   clear(): void {
@@ -125,7 +134,7 @@ export class SightingRow implements OwnSighting {
   }
 
   get keyBytes(): string {
-    return this.#text(KEY) ?? '';
+    return this.#columns.keys.text(this.row, 'latin1');
   }
 
   get resource(): string {
@@ -145,12 +154,15 @@ export class SightingRow implements OwnSighting {
   }
 
   get owner(): string | null {
-    return this.#text(OWNER);
+    return this.#columns.owners.get(this.row);
   }
 
-  /** Another text of the same owner is not kept: it is younger, and would outlive its reply. */
   set owner(owner: string | null) {
-    if (owner !== this.#text(OWNER)) this.#setText(OWNER, owner);
+    this.#columns.owners.set(this.row, owner);
+  }
+
+  isOwnedBy(owner: string | null): boolean {
+    return this.#columns.owners.is(this.row, owner);
   }
 
   /** The part of the keyspace that it was last seen in. */

@@ -15,11 +15,13 @@ export type Sighting = Readonly<OwnSighting>;
 
 /** Changed in place from look to look: a new object for each key and sweep would be most of a sweep's work. */
 export interface OwnSighting {
-  /** One character per byte: as a Buffer it would keep the whole reply alive. */
+  /** The name, one character per byte. */
   readonly keyBytes: string;
   resource: string;
   type: string | null;
   owner: string | null;
+  /** Whether this is the owner. Makes no text, unlike a look at `owner`. */
+  isOwnedBy(owner: string | null): boolean;
   /** Monotonic; `null`: without expiry. */
   expiresMonoMs: number | null;
   /** The same by Redis's clock. */
@@ -62,15 +64,8 @@ const EXPIRED_SHARE = 0.1;
 
 /** Fills in what a first look at a key saw. */
 export function sightFirst(sighting: OwnSighting, seen: KeyFacts, time: SightingTime): void {
-  const { expiresMonoMs, expiresUs } = expiryOf(seen, time);
-  sighting.type = seen.type;
-  sighting.owner = seen.owner;
-  sighting.expiresMonoMs = expiresMonoMs;
-  sighting.expiresUs = expiresUs;
-  sighting.longestLeftMs = seen.leftMs ?? 0;
-  sighting.firstSeenMonoMs = time.monoMs;
-  sighting.firstSeenUs = time.serverUs;
-  sighting.lastSeenUs = time.serverUs;
+  beginHold(sighting, seen.owner, seen, time);
+  takeFacts(sighting, seen, time);
 }
 
 /**
@@ -83,29 +78,46 @@ export function sightAgain(
   seen: KeyFacts,
   time: SightingTime,
 ): ObservedKind | undefined {
-  const change = changeOf(sighting, seen, time);
-  const longestBefore = sighting.longestLeftMs;
-  if (sighting.owner !== seen.owner || sighting.type !== seen.type) {
-    sighting.firstSeenMonoMs = time.monoMs;
-    sighting.firstSeenUs = time.serverUs;
-    sighting.longestLeftMs = seen.leftMs ?? 0;
-  } else sighting.longestLeftMs = Math.max(longestBefore, seen.leftMs ?? 0);
-  const { expiresMonoMs, expiresUs } = expiryOf(seen, time);
-  sighting.type = seen.type;
-  sighting.owner = seen.owner;
-  sighting.expiresMonoMs = expiresMonoMs;
-  sighting.expiresUs = expiresUs;
-  sighting.lastSeenUs = time.serverUs;
+  const { owner } = seen;
+  const isSame = sighting.isOwnedBy(owner);
+  const isReadable = owner !== null && !sighting.isOwnedBy(null);
+  const change = isReadable ? changeOf(sighting, isSame, seen, time) : undefined;
+  if (isSame && sighting.type === seen.type)
+    sighting.longestLeftMs = Math.max(sighting.longestLeftMs, seen.leftMs ?? 0);
+  else beginHold(sighting, owner, seen, time);
+  takeFacts(sighting, seen, time);
   return change;
 }
 
-/** Only a readable owner tells a renewal from a new hold. */
-function changeOf(before: Sighting, seen: KeyFacts, { serverUs }: SightingTime): ObservedKind | undefined {
-  if (before.owner === null || seen.owner === null) return undefined;
-  if (before.owner !== seen.owner) return 'handovers';
-  if (before.expiresUs === null || seen.leftMs === null) return undefined;
-  const movedUs = serverUs + seen.leftMs * 1000 - before.expiresUs;
-  return movedUs > RENEWAL_TOLERANCE_US ? 'renewals' : undefined;
+function beginHold(
+  sighting: OwnSighting,
+  owner: string | null,
+  { leftMs }: KeyFacts,
+  { monoMs, serverUs }: SightingTime,
+): void {
+  sighting.owner = owner;
+  sighting.longestLeftMs = leftMs ?? 0;
+  sighting.firstSeenMonoMs = monoMs;
+  sighting.firstSeenUs = serverUs;
+}
+
+function takeFacts(sighting: OwnSighting, { type, leftMs }: KeyFacts, time: SightingTime): void {
+  sighting.type = type;
+  sighting.expiresMonoMs = leftMs === null ? null : time.monoMs + leftMs;
+  sighting.expiresUs = leftMs === null ? null : time.serverUs + leftMs * 1000;
+  sighting.lastSeenUs = time.serverUs;
+}
+
+/** Only where both owners can be read is a renewal told from a new hold. */
+function changeOf(
+  { expiresUs }: Sighting,
+  isSame: boolean,
+  { leftMs }: KeyFacts,
+  { serverUs }: SightingTime,
+): ObservedKind | undefined {
+  if (!isSame) return 'handovers';
+  if (expiresUs === null || leftMs === null) return undefined;
+  return serverUs + leftMs * 1000 - expiresUs > RENEWAL_TOLERANCE_US ? 'renewals' : undefined;
 }
 
 /**
@@ -118,11 +130,6 @@ export function endingOf(sighting: Sighting, goneUs: number): ObservedKind | und
   if (expiresUs === null || goneUs < expiresUs) return 'released';
   const leftMs = (expiresUs - lastSeenUs) / 1000;
   return leftMs <= EXPIRED_SHARE * longestLeftMs ? 'expired' : undefined;
-}
-
-function expiryOf({ leftMs }: KeyFacts, { monoMs, serverUs }: SightingTime) {
-  if (leftMs === null) return { expiresMonoMs: null, expiresUs: null };
-  return { expiresMonoMs: monoMs + leftMs, expiresUs: serverUs + leftMs * 1000 };
 }
 
 /** What joins a sample with events needs of a sighting. No lock id: each costs 2 µs. */

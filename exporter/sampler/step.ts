@@ -21,9 +21,18 @@ export interface KeyFacts {
   readonly owner: string | null;
 }
 
-/** One key as a step saw it. */
+/** One key as a step saw it. Perhaps one and the same object for all keys of a step: not to be kept. */
 export interface StepKey extends KeyFacts {
-  readonly key: Buffer;
+  /** The name lies in these bytes from `start` up to, but not including, `end`. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The keys of a step, as an array of them is, or as the script sends them. */
+export interface StepKeys {
+  readonly length: number;
+  forEach(take: (key: StepKey) => void): void;
 }
 
 /** What one look at a part of the keyspace saw. */
@@ -38,7 +47,8 @@ export interface StepReply {
   readonly vanished: number;
   /** Keys that the node lists but may not answer for. */
   readonly moved: number;
-  readonly keys: readonly StepKey[];
+  /** Lock keys by their names, and no others. */
+  readonly keys: StepKeys;
 }
 
 /** Looks at one part of the keyspace. Rejects with {@link StepFailure} and with nothing else. */

@@ -132,12 +132,10 @@ class Sweep {
   }
 
   #take({ keys }: StepReply, time: { monoMs: number; serverUs: number }): void {
-    const { view, part, lockKeys } = this.#tools;
-    for (const seen of keys) {
-      const keyBytes = seen.key.toString('latin1');
-      if (!lockKeys.matches(keyBytes)) continue;
+    const { view, part } = this.#tools;
+    keys.forEach((seen) => {
       if (HELPER_TYPES.has(seen.type)) this.counts.ignored += 1;
-      else if (view.see(part, keyBytes, seen, time)) this.counts.keys += 1;
-    }
+      else if (view.see(part, seen, time)) this.counts.keys += 1;
+    });
   }
 }

@@ -163,7 +163,7 @@ function makeSweeper(server: RedisServer) {
   const classify = createResourceClassifier();
   const source = new KeyspaceSource({
     deployment,
-    view: new KeyspaceView((_keyBytes, key) => classify(key)),
+    view: new KeyspaceView(classify),
     lockKeys: lockKeys(['lock:']),
     dutyShare: 1,
     limits: { deadlineMs: 60_000, maxKeys: 2 * KEYS },
@@ -202,9 +202,15 @@ async function scanExpiries(
 ): Promise<void> {
   const args = { pattern: 'lock:*', count, withOwners: false, maxValueBytes: 0, prefixes: [] };
   let cursor = '0';
+  let expiring = 0;
   do {
-    cursor = (await scripts.sample(redis, { ...args, cursor })).cursor;
+    const reply = await scripts.sample(redis, { ...args, cursor });
+    reply.keys.forEach(({ leftMs }) => {
+      if (leftMs !== null) expiring += 1;
+    });
+    cursor = reply.cursor;
   } while (cursor !== '0');
+  if (expiring < LOCKS) throw new Error(`only ${expiring} locks were read`);
 }
 
 async function addOthers(redis: Redis, count: number): Promise<void> {

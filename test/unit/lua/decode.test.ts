@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RedisLockError } from '../../../contract/errors.js';
 import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from '../../../lua/decode.js';
+import { copyKeys, packKey } from '../../support/sampled-keys.js';
 
 const US = '1700000000123456';
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -95,13 +96,17 @@ describe('what no script answers is refused', () => {
 
 describe('a sample', () => {
   const head = [bytes('18446744073709551615'), bytes(US)];
+  const read = (...records: Buffer[]) => {
+    const reply = decodeSample(sample(...head, 7, Buffer.concat(records)));
+    return { ...reply, keys: copyKeys(reply) };
+  };
 
   it('keeps a cursor beyond 2^53 and the bytes of names', () => {
     const key = Buffer.from([0xff, 0x00, 0x7b, 0x20]);
-    const reply = sample(...head, [key, bytes('b')], [5, -1], bytes('0123456789abcdef :hash'));
-    expect(decodeSample(reply)).toEqual({
+    expect(read(packKey(key, 5, '0123456789abcdef'), packKey('b', -1, ':hash'))).toEqual({
       cursor: '18446744073709551615',
       serverUs: 1700000000123456,
+      tookUs: 7,
       vanished: 0,
       moved: 0,
       keys: [
@@ -112,38 +117,60 @@ describe('a sample', () => {
   });
 
   it('counts keys that vanished or moved, and leaves out fence keys', () => {
-    const names = ['a', 'b', 'c', 'app:redis-lock-fence:{a}', 'd'].map(bytes);
-    const read = decodeSample(sample(...head, names, [-2, -3, -2, 7, 7], bytes('')));
-    expect(read).toMatchObject({ vanished: 2, moved: 1 });
-    expect(read.keys).toEqual([{ key: bytes('d'), leftMs: 7, type: null, owner: null }]);
+    const fence = 'app:redis-lock-fence:{a}';
+    const lefts: [string, number][] = [
+      ['a', -2],
+      ['b', -3],
+      ['c', -2],
+      [fence, 7],
+      ['d', 7],
+      [fence, -1],
+    ];
+    const reply = read(...lefts.map(([name, left]) => packKey(name, left)));
+    expect(reply).toMatchObject({ vanished: 2, moved: 1 });
+    expect(reply.keys).toEqual([{ key: bytes('d'), leftMs: 7, type: null, owner: null }]);
   });
 
-  it('of no keys is empty, with and without owners', () => {
-    expect(decodeSample(sample(...head, [], [], bytes(''))).keys).toEqual([]);
+  it('takes no key for a fence key because of the bytes behind its name', () => {
+    const name = 'x:redis-lock-fence';
+    const long = packKey(`:${'y'.repeat(1000)}`, 7, '0123456789abcdef');
+    expect(read(packKey(name, 7), long, packKey(name, 7)).keys.map(({ key }) => key.length)).toEqual([
+      18, 1001, 18,
+    ]);
   });
 
-  it('takes an expiry beyond 2^53 and numbers as text', () => {
-    const read = decodeSample(
-      sample(...head, [bytes('a'), bytes('b')], [2 ** 60, bytes('12')], bytes('- -')),
-    );
-    expect(read.keys.map(({ leftMs }) => leftMs)).toEqual([Number.MAX_SAFE_INTEGER, 12]);
-    expect(read.keys.map(({ type }) => type)).toEqual(['string', 'string']);
+  it('of no keys is empty', () => {
+    expect(read().keys).toEqual([]);
+  });
+
+  it('takes an expiry beyond 2^53, and values that nobody may read', () => {
+    const { keys } = read(packKey('a', 2 ** 60, '-'), packKey('b', 12, '-'));
+    expect(keys.map(({ leftMs }) => leftMs)).toEqual([Number.MAX_SAFE_INTEGER, 12]);
+    expect(keys).toMatchObject([
+      { type: 'string', owner: null },
+      { type: 'string', owner: null },
+    ]);
   });
 
   it.each([
     [[]],
-    [sample(...head, [bytes('a')], [], bytes(''))],
-    [sample(...head, [bytes('a')], [5], bytes('- -'))],
-    [sample(...head, [bytes('a')], [-4], bytes('-'))],
-    [sample(...head, [bytes('a')], [Number.NaN], bytes('-'))],
-    [sample(...head, [bytes('a')], [1.5], bytes('-'))],
-    [sample(...head, [bytes('a')], [bytes('')], bytes('-'))],
-    [sample(...head, [bytes('a')], [5], bytes('0123456789ABCDEF'))],
-    [sample(...head, ['a'], [5], bytes('-'))],
-    [sample(...head, bytes('a'), [5], bytes('-'))],
-    [sample(bytes('-1'), bytes(US), [], [], bytes(''))],
-    [sample(bytes('0'), bytes('now'), [], [], bytes(''))],
-    [[bytes('granted'), ...head, [], [], bytes('')]],
+    [sample(...head, 7, packKey('a', 5).subarray(0, 27))],
+    [sample(...head, 7, packKey('ab', 5).subarray(0, 29))],
+    [sample(...head, 7, Buffer.concat([packKey('a', 5), bytes('x')]))],
+    [sample(...head, 7, packKey('a', -4))],
+    [sample(...head, 7, packKey('a', Number.NaN))],
+    [sample(...head, 7, packKey('a', 1.5))],
+    [sample(...head, 7, packKey('a', 5, '0123456789ABCDEF'))],
+    [sample(...head, 7, packKey('a', 5, '0123456789abcde'))],
+    [sample(...head, 7, 'a')],
+    [sample(...head, 7, [packKey('a', 5)])],
+    [sample(...head, 7, bytes(''), bytes(''))],
+    [sample(...head, bytes('7'), bytes(''))],
+    [sample(...head, 7.5, bytes(''))],
+    [sample(...head, bytes(''))],
+    [sample(bytes('-1'), bytes(US), 7, bytes(''))],
+    [sample(bytes('0'), bytes('now'), 7, bytes(''))],
+    [[bytes('granted'), ...head, 7, bytes('')]],
     [bytes('sampled')],
     [null],
   ])('of another shape is refused: %j', (reply) => {

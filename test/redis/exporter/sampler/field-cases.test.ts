@@ -6,6 +6,7 @@ import type { SampleStep } from '../../../../exporter/sampler/step.js';
 import { type RedisServer, startRedis } from '../../../support/redis-server.js';
 import { redisErrors } from '../../../support/resp-reply.js';
 import { startRespStub } from '../../../support/resp-stub.js';
+import { packKey } from '../../../support/sampled-keys.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { connectNode, makeSampler, sampleDeployment, type TestSampler } from './start-sampler.js';
 
@@ -73,8 +74,8 @@ describe.each(MODES)('by %s', (by) => {
         if (command === 'TYPE') return 'string';
         if (command === 'GETRANGE') return 'token';
         if (command !== 'EVALSHA') return undefined;
-        const owners = page.map(() => ownerDigest('token')).join(' ');
-        return ['sampled', isLast ? '0' : '7', '1700000000000000', page, [5000, 5000, 5000], owners];
+        const records = page.map((name) => packKey(name, 5000, ownerDigest('token')));
+        return ['sampled', isLast ? '0' : '7', '1700000000000000', 1, Buffer.concat(records)];
       },
     });
     undo.push(() => stub.stop());
@@ -103,7 +104,7 @@ describe.each(MODES)('by %s', (by) => {
         const next = String(args[command === 'EVALSHA' ? 3 : 1]) === '0' ? cursor : '0';
         if (command === 'TIME') return ['1700000000', '0'];
         if (command === 'SCAN') return [next, []];
-        return command === 'EVALSHA' ? ['sampled', next, '1700000000000000', [], [], ''] : undefined;
+        return command === 'EVALSHA' ? ['sampled', next, '1700000000000000', 1, ''] : undefined;
       },
     });
     undo.push(() => stub.stop());
@@ -145,7 +146,8 @@ describe.each(MODES)('by %s', (by) => {
         if (command === 'PTTL') return -2;
         if (command === 'TYPE') return 'none';
         if (command !== 'EVALSHA') return redisErrors.noPerm(command.toLowerCase());
-        return ['sampled', '0', '1700000000000000', names, [-2, -2, -2], '- - -'];
+        const records = names.map((name) => packKey(name, -2, '-'));
+        return ['sampled', '0', '1700000000000000', 1, Buffer.concat(records)];
       },
     });
     undo.push(() => stub.stop());

@@ -80,7 +80,7 @@ export function sampleDeployment(deployment: Deployment, options: TestSamplerOpt
   const reportFault = (error: unknown) => faults.push(error);
   const heldKeys = new HeldKeys('test');
   const classify = createResourceClassifier([], keyPrefixes);
-  const view = new KeyspaceView((keyBytes, key) => heldKeys.resourceOf(keyBytes) ?? classify(key));
+  const view = new KeyspaceView((key) => heldKeys.resourceOf(key) ?? classify(key));
   const heldLooked = records.heldLooked.bind(records);
   const looks = { store: 'test', deployment, view, heldKeys, dutyShare, clock, heldLooked };
   const limits = { ...LIMITS, ...options.limits };

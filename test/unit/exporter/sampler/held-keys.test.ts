@@ -57,11 +57,11 @@ describe('who holds a key', () => {
     for (const owner of ['one', 'two']) giveBack('lock:a', owner);
     take('lock:b', 'three', 'second');
     for (const key of heldKeys.takeStock()) heldKeys.note(key, false);
-    expect([keys(), heldKeys.resourceOf('lock:b'), heldKeys.resourceOf('lock:a')]).toEqual([
-      ['lock:b'],
-      'second',
-      undefined,
-    ]);
+    expect([
+      keys(),
+      heldKeys.resourceOf(Buffer.from('lock:b')),
+      heldKeys.resourceOf(Buffer.from('lock:a')),
+    ]).toEqual([['lock:b'], 'second', undefined]);
     giveBack('lock:b', 'three');
     expect(heldKeys.size().keys).toBe(0);
   });

@@ -24,7 +24,8 @@ function cutNode() {
   };
   const step = async ({ cursor }: { cursor: string }): Promise<StepReply> => {
     cursors.push(cursor);
-    const key = { key: Buffer.from(`lock:${cursors.length}`), leftMs: null, type: 'string', owner: 'aa' };
+    const bytes = Buffer.from(`lock:${cursors.length}`);
+    const key = { bytes, start: 0, end: bytes.length, leftMs: null, type: 'string', owner: null };
     return { cursor: `${cursors.length}`, serverUs: 1, costUs: 1, vanished: 0, moved: 0, keys: [key] };
   };
   const readDataSet = async () => {
@@ -35,7 +36,7 @@ function cutNode() {
   const view = new KeyspaceView(() => 'r');
   const tools = { view, lockKeys: lockKeys(['lock:']), dutyShare: 1, stopping: () => false };
   const sweeper = new NodeSweeper({ ...tools, clock: new FakeClock() });
-  const known = () => [...view.values()].map(({ keyBytes }) => keyBytes);
+  const known = () => Array.from(view.values(), ({ keyBytes }) => keyBytes);
   return { sweep: () => sweeper.sweep(node, LIMITS), sweeper, state, cursors, known };
 }
 

@@ -11,7 +11,7 @@ import { RecordedSamples } from '../../../redis/exporter/sampler/recorded-sample
 import { FakeClock } from '../../../support/clocks.js';
 
 const EMPTY: StepReply = { cursor: '0', serverUs: 1, costUs: 10, vanished: 0, moved: 0, keys: [] };
-const LOCK = { key: Buffer.from('lock:a'), leftMs: 5, type: 'string', owner: null };
+const LOCK = { bytes: Buffer.from('lock:a'), start: 0, end: 6, leftMs: 5, type: 'string', owner: null };
 
 function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: () => string } = {}) {
   const clock = new FakeClock();
@@ -24,6 +24,7 @@ function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: 
     onReady() {},
     connections: () => 1,
     batch: async () => [],
+    call: async () => null,
     close() {},
     reconnects: 0,
     reconnect() {
