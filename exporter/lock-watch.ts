@@ -7,7 +7,7 @@ import type { Log } from './cli/log.js';
 import { FindingLog } from './finding-log.js';
 import { RecentFindings, type ShownFinding } from './findings.js';
 import type { Finding, Party } from './ledger/finding.js';
-import { HotKeys, type HotLock } from './ledger/hot-keys.js';
+import { HotKeys, type HotLock, type HotReport } from './ledger/hot-keys.js';
 import { createLedger, type Ledger, type LedgerSize } from './ledger/ledger.js';
 import type { BatchFacts, HeldKeyLook, SweptKey } from './ledger/ports.js';
 import { type TimelineEntry, Timelines } from './ledger/timeline.js';
@@ -66,6 +66,8 @@ export class LockWatch {
   readonly #ledger: Ledger;
   readonly #timelines = new Timelines();
   readonly #hotKeys: HotKeys;
+  /** What the series of hot locks show. */
+  #shownHot: HotReport;
   readonly #findings = new RecentFindings();
   readonly #findingLog: FindingLog;
   readonly #evicted = { holds: 0, ended: 0, producers: 0, timeline: 0 };
@@ -79,6 +81,7 @@ export class LockWatch {
     this.#options = options;
     this.#ledger = createLedger({ store: options.store, seed: options.random() * 2 ** 32 });
     this.#hotKeys = new HotKeys(options.clock.monoMs());
+    this.#shownHot = this.#hotKeys.report();
     this.#findingLog = new FindingLog(options.log);
   }
 
@@ -143,7 +146,8 @@ export class LockWatch {
     const nowMs = clock.monoMs();
     this.#tell(this.#ledger.tick(nowMs));
     metrics.publishHolders(store, this.#ledger.holders());
-    if (this.#hotKeys.tick(nowMs)) metrics.publishHotLocks(store, this.#hotKeys.residents());
+    this.#hotKeys.tick(nowMs);
+    this.#publishHotLocks();
     this.#countEvicted();
   }
 
@@ -242,6 +246,14 @@ export class LockWatch {
     }
     if (standing === 'foreign') counts.foreign += 1;
     else if (standing === 'orphan') counts.orphans += 1;
+  }
+
+  /** Any event, and any question, may have closed the window before the tick came. */
+  #publishHotLocks(): void {
+    const report = this.#hotKeys.report();
+    if (report === this.#shownHot) return;
+    this.#shownHot = report;
+    this.#options.metrics.publishHotLocks(this.#options.store, this.#hotKeys.residents());
   }
 
   #countEvicted(): void {
