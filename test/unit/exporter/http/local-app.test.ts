@@ -4,7 +4,14 @@ import { EVENTS_PATH, MAX_BODY_BYTES, refusalSchema } from '../../../../contract
 import { type HttpAnswer, type HttpOptions, httpGet, httpPost, httpSend } from '../../../support/http.js';
 import { makeTempDir } from '../../../support/temp-dir.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { ANSWER, closeAfterEach, openRaw, type Served, serveLocal } from './http-bench.js';
+import {
+  ANSWER,
+  closeAfterEach,
+  openRaw,
+  type RawConnection,
+  type Served,
+  serveLocal,
+} from './http-bench.js';
 
 closeAfterEach();
 
@@ -286,6 +293,34 @@ describe('too many batches at a time', () => {
     await waitFor(async () => (await post(served, {})).status === 200, { what: 'a free place' });
     expect(served.results).toContain('overloaded');
     expect(served.results).toContain('aborted');
+  });
+});
+
+describe('more large batches at a time than there is room for', () => {
+  /** Tells of a body of 1 MB and sends its first byte. */
+  function beginLarge(port: number): RawConnection {
+    const raw = openRaw(port);
+    const head = ['POST /v1/events HTTP/1.1', `Host: 127.0.0.1:${port}`, 'Content-Type: application/json'];
+    raw.socket.write(`${[...head, 'Content-Length: 1000000'].join('\r\n')}\r\n\r\n{`);
+    return raw;
+  }
+  const large = { events: 'x'.repeat(500_000) };
+
+  it('wait, small ones do not, and none waits for one that went away', async () => {
+    const served = await serveLocal();
+    const first = Array.from({ length: 4 }, () => beginLarge(served.port));
+    const waiting = beginLarge(served.port);
+    await waitFor(async () => (await post(served, {})).status === 200, { what: 'a small batch' });
+    const late = post(served, large);
+    waiting.socket.destroy();
+    await post(served, {});
+    expect(served.bodies).not.toContainEqual(large);
+    for (const { socket } of first) socket.destroy();
+    expect((await late).status).toBe(200);
+    expect(served.bodies).toContainEqual(large);
+    await waitFor(() => served.results.filter((result) => result === 'aborted').length === 5, {
+      what: 'all that went away, the one that waited too',
+    });
   });
 });
 
