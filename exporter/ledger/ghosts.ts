@@ -41,8 +41,8 @@ export class Ghosts {
   }
 
   clear(hold: Hold): void {
+    if (!this.#suspects.delete(hold.row)) return;
     hold.suspicion = undefined;
-    this.#suspects.delete(hold.row);
     this.#table.letGo(hold);
   }
 

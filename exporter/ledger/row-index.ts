@@ -13,13 +13,15 @@ export interface RowWords {
 }
 
 /**
- * Finds the row of a digest. A hash table of row numbers with open addressing: 8 to 16 bytes for a row, where a map from
+ * Finds the row of a digest. A hash table of row numbers with open addressing: 16 to 32 bytes for a row, where a map from
  * texts takes 40 besides the text.
  */
 export class RowIndex {
   readonly #words: RowWords;
   readonly #seed: number;
   #slots = new Int32Array(FIRST_SLOTS).fill(EMPTY);
+  /** The last word of each slot's digest: nearly all comparisons end here, without a look at the row. */
+  #lows = new Int32Array(FIRST_SLOTS);
   #size = 0;
 
   /**
@@ -43,9 +45,11 @@ export class RowIndex {
 
   /** Adds a row, in the place of the one with the same digest, should there be one. */
   set(row: number): void {
-    const slot = this.#slotOf(this.#words.highOf(row), this.#words.lowOf(row));
+    const low = this.#words.lowOf(row);
+    const slot = this.#slotOf(this.#words.highOf(row), low);
     const isNew = this.#slots[slot] === EMPTY;
     this.#slots[slot] = row;
+    this.#lows[slot] = low;
     if (!isNew) return;
     this.#size += 1;
     if (this.#size * 2 > this.#slots.length) this.#grow();
@@ -58,10 +62,11 @@ export class RowIndex {
     if (this.#slots[gap] === EMPTY) return;
     this.#size -= 1;
     for (let slot = (gap + 1) & mask; this.#rowAt(slot) !== EMPTY; slot = (slot + 1) & mask) {
-      const other = this.#rowAt(slot);
-      const home = this.#homeOf(this.#words.highOf(other), this.#words.lowOf(other));
+      const [other, low] = [this.#rowAt(slot), this.#lows[slot] ?? 0];
+      const home = this.#homeOf(this.#words.highOf(other), low);
       if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
       this.#slots[gap] = other;
+      this.#lows[gap] = low;
       gap = slot;
     }
     this.#slots[gap] = EMPTY;
@@ -72,7 +77,7 @@ export class RowIndex {
     const mask = this.#slots.length - 1;
     let slot = this.#homeOf(high, low);
     for (let row = this.#rowAt(slot); row !== EMPTY; row = this.#rowAt(slot)) {
-      if (this.#words.lowOf(row) === low && this.#words.highOf(row) === high) return slot;
+      if (this.#lows[slot] === low && this.#words.highOf(row) === high) return slot;
       slot = (slot + 1) & mask;
     }
     return slot;
@@ -91,8 +96,8 @@ export class RowIndex {
   #grow(): void {
     const before = this.#slots;
     this.#slots = new Int32Array(2 * before.length).fill(EMPTY);
-    for (const row of before) {
-      if (row !== EMPTY) this.#slots[this.#slotOf(this.#words.highOf(row), this.#words.lowOf(row))] = row;
-    }
+    this.#lows = new Int32Array(2 * before.length);
+    this.#size = 0;
+    for (const row of before) if (row !== EMPTY) this.set(row);
   }
 }
