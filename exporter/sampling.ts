@@ -58,7 +58,7 @@ export function makeSampling(settings: Settings, around: SamplingSurroundings): 
   const deployment = connectDeployment(settings, around, (error) => {
     lastError = describeRedisError(error);
   });
-  const heldKeys = new HeldKeys(store);
+  const heldKeys = new HeldKeys(store, undefined, random() * 2 ** 32);
   const classify = createResourceClassifier(resourceRules, keyPrefixes);
   const view = new KeyspaceView((key) => heldKeys.resourceOf(key) ?? classify(key), random() * 2 ** 32);
   const heldLooked = heldPort.heldLooked.bind(heldPort);

@@ -1,8 +1,10 @@
 import { RedisLockError } from '../contract/errors.js';
+import { readLookedKeys } from './looked-keys.js';
 import type {
   AcquireReply,
   CheckReply,
   Held,
+  LookReply,
   NotOwned,
   ReleaseReply,
   RenewReply,
@@ -14,6 +16,8 @@ import { readSampledKeys } from './sampled-keys.js';
 const MAX_DIGITS = 16;
 /** Number of parts of a sample's reply. */
 const SAMPLE_PARTS = 5;
+/** Number of parts of a look's reply. */
+const LOOK_PARTS = 4;
 /** Character codes. */
 const ZERO = 48;
 const DASH = 45;
@@ -72,8 +76,9 @@ export const RELEASE_DECODERS: Decoders<ReleaseReply> = {
 
 export const CHECK_DECODERS: Decoders<CheckReply> = { held, ...sharedByHolders };
 
-/** The one word that a sample begins with. */
+/** The one word that a sample begins with, and the one of a look. */
 export const SAMPLED = 'sampled';
+export const LOOKED = 'looked';
 
 /** @throws RedisLockError `bad_reply`, `invalid_option` */
 export function decodeAcquire(reply: unknown): AcquireReply {
@@ -113,6 +118,23 @@ export function decodeSample(reply: unknown): SampleReply {
   const keys = Buffer.isBuffer(records) ? readSampledKeys(records) : undefined;
   if (keys === undefined || !Number.isInteger(tookUs)) throw badReply('sample');
   return { cursor: cursorDigits, serverUs: us, tookUs, keys, vanished: keys.vanished, moved: keys.moved };
+}
+
+/**
+ * @param reply what the connection answered, strings as Buffers
+ * @param keys how many were asked for
+ * @throws RedisLockError `bad_reply`, `invalid_option`
+ */
+export function decodeLook(reply: unknown, keys: number): LookReply {
+  if (!Array.isArray(reply)) return decode<never>('look', {}, Buffer.isBuffer(reply) ? latin1(reply) : reply);
+  const [word, serverUs, tookUs, records] = reply;
+  if (reply.length !== LOOK_PARTS || latin1(word) !== LOOKED) throw badReply('look');
+  const clock = new Fields('look', latin1(serverUs));
+  const us = clock.whole();
+  clock.end();
+  const looked = Buffer.isBuffer(records) ? readLookedKeys(records, keys) : undefined;
+  if (looked === undefined || !Number.isInteger(tookUs)) throw badReply('look');
+  return { serverUs: us, tookUs, keys: looked };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { LookedKeys } from './looked-keys.js';
 import type { SampledKeys } from './sampled-keys.js';
 
 /**
@@ -77,4 +78,12 @@ export interface SampleReply {
   /** Keys that the node lists but may not answer for, as their slot is another node's. */
   moved: number;
   keys: SampledKeys;
+}
+
+/** A look at keys by name. */
+export interface LookReply {
+  serverUs: number;
+  /** As in {@link SampleReply}. */
+  tookUs: number;
+  keys: LookedKeys;
 }

@@ -10,7 +10,7 @@
 -- REPLY bad_argument <name>: that argument is out of its range
 -- WRITES no
 --
--- A record: left (double), length of the name (4 bytes), owner (16 bytes), name; numbers little-endian.
+-- A record: left (double), owner (16 bytes), length of the name (4 bytes), name; numbers little-endian.
 -- left: PTTL in milliseconds from serverUs; -1 no expiry; -2 the key expired since SCAN saw it; -3 the key's slot
 -- is another node's. owner, with spaces behind it: the first 16 hex digits of the SHA-1 of the value; - for a string
 -- that is too long, and for a key that expired or moved; :<type> for another type. Without withOwners all spaces.
@@ -23,7 +23,7 @@
 local cursor, pattern, count, with_owners, max_value_bytes, prefixes =
   ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local MOVED = -3
-local RECORD = '<dI4c16c0'
+local RECORD = '<dc16I4c0'
 local SPACES = '                '
 local NO_OWNER = '-' .. SPACES
 local call, try, sha1hex, sub, pack, type =
@@ -76,12 +76,12 @@ if #wanted > 0 then
   end
 end
 
+local longest = tonumber(max_value_bytes)
+
 -- A slot that moves is listed by a node that may not answer for it.
 local function is_moved(reply)
   return string.find(reply.err, 'non local key', 1, true)
 end
-
-local longest = tonumber(max_value_bytes)
 
 -- Of the digest, the record takes as much as it has room for.
 local function digest(value)
@@ -116,7 +116,7 @@ for i = 1, #keys do
     left = MOVED
   end
   local owner = with_owners == '0' and SPACES or left < -1 and NO_OWNER or owner_of(key, i == 1)
-  records[i] = pack(RECORD, left, #key, owner, key)
+  records[i] = pack(RECORD, left, owner, #key, key)
 end
 
 local server_us = string.format('%016.0f', began_us)

@@ -1,18 +1,8 @@
 import { FENCE_MARKER } from './fence-key.js';
+import { KeyState, STATE_BYTES } from './key-state.js';
 
-/** Places in a record of sample.lua, in bytes from its beginning. */
-const LENGTH_AT = 8;
-const OWNER_AT = 12;
-const NAME_AT = 28;
-
-/** What sample.lua says instead of a remaining life. */
-const NO_EXPIRY = -1;
-const VANISHED = -2;
-const MOVED = -3;
-
-/** Character codes. */
-const [SPACE, DASH, COLON] = [32, 45, 58];
-const [ZERO, NINE, A, F] = [48, 57, 97, 102];
+/** Where the name begins in a record of sample.lua: behind the state and the name's length. */
+const NAME_AT = STATE_BYTES + 4;
 
 /** One key of a sample, read where it lies: valid only until the next one is looked at. */
 export interface SampledKey {
@@ -80,11 +70,11 @@ function surveyRecords(bytes: Buffer): Survey | undefined {
   for (let at = 0; at < bytes.length; at = record.end) {
     if (at + NAME_AT > bytes.length) return undefined;
     record.moveTo(at);
-    const { start, end, left } = record;
-    if (end > bytes.length || !isLeft(left) || !record.hasOwnerWord()) return undefined;
+    const { start, end } = record;
+    if (end > bytes.length || !record.isValid) return undefined;
     if (marker < start) marker = findMarker(bytes, start);
-    if (left === VANISHED) survey.vanished += 1;
-    else if (left === MOVED) survey.moved += 1;
+    if (record.isGone) survey.vanished += 1;
+    else if (record.isElsewhere) survey.moved += 1;
     else if (marker + FENCE_MARKER.length > end) survey.places.push(at);
   }
   return survey;
@@ -96,65 +86,13 @@ function findMarker(bytes: Buffer, from: number): number {
   return at < 0 ? Number.POSITIVE_INFINITY : at;
 }
 
-function isLeft(left: number): boolean {
-  return Number.isInteger(left) && left >= MOVED;
-}
-
-class KeyRecord implements SampledKey {
-  readonly bytes: Buffer;
+class KeyRecord extends KeyState implements SampledKey {
   start = 0;
   end = 0;
-  #at = 0;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-
-  moveTo(at: number): void {
-    this.#at = at;
+  override moveTo(at: number): void {
+    super.moveTo(at);
     this.start = at + NAME_AT;
-    this.end = this.start + this.bytes.readUInt32LE(at + LENGTH_AT);
+    this.end = this.start + this.bytes.readUInt32LE(at + STATE_BYTES);
   }
-
-  get left(): number {
-    return this.bytes.readDoubleLE(this.#at);
-  }
-
-  get leftMs(): number | null {
-    const { left } = this;
-    return left === NO_EXPIRY ? null : Math.min(left, Number.MAX_SAFE_INTEGER);
-  }
-
-  get type(): string | null {
-    const first = this.#ownerByte(0);
-    if (first === SPACE) return null;
-    return first === COLON ? this.#ownerText().slice(1).trimEnd() : 'string';
-  }
-
-  get owner(): string | null {
-    const first = this.#ownerByte(0);
-    return first === SPACE || first === DASH || first === COLON ? null : this.#ownerText();
-  }
-
-  /** Whether the script writes such a word: its mark, or nothing but hex digits. */
-  hasOwnerWord(): boolean {
-    const first = this.#ownerByte(0);
-    if (first === SPACE || first === DASH || first === COLON) return true;
-    for (let place = 0; place < NAME_AT - OWNER_AT; place += 1) {
-      if (!isHexDigit(this.#ownerByte(place))) return false;
-    }
-    return true;
-  }
-
-  #ownerByte(place: number): number {
-    return this.bytes[this.#at + OWNER_AT + place] ?? 0;
-  }
-
-  #ownerText(): string {
-    return this.bytes.toString('latin1', this.#at + OWNER_AT, this.#at + NAME_AT);
-  }
-}
-
-function isHexDigit(code: number): boolean {
-  return (code >= ZERO && code <= NINE) || (code >= A && code <= F);
 }

@@ -7,8 +7,23 @@ import {
   type ScriptArgument,
   type ScriptConnection,
 } from './connection.js';
-import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from './decode.js';
-import type { AcquireReply, CheckReply, ReleaseReply, RenewReply, SampleReply } from './replies.js';
+import {
+  decodeAcquire,
+  decodeCheck,
+  decodeLook,
+  decodeRelease,
+  decodeRenew,
+  decodeSample,
+} from './decode.js';
+import { packNames } from './looked-keys.js';
+import type {
+  AcquireReply,
+  CheckReply,
+  LookReply,
+  ReleaseReply,
+  RenewReply,
+  SampleReply,
+} from './replies.js';
 import {
   argvOfAll,
   composeTogether,
@@ -55,6 +70,13 @@ export interface SampleArgs {
   prefixes: readonly Buffer[];
 }
 
+export interface LookArgs {
+  /** Longer values are not read beyond this, and have no owner. 0 to 1,048,576 bytes. */
+  maxValueBytes: number;
+  /** Names as stored. */
+  keys: readonly Buffer[];
+}
+
 /**
  * The lock scripts. Each call is one round trip (two when the server does not know the script yet).
  *
@@ -77,10 +99,15 @@ export interface LockScripts {
   together?(connection: ScriptConnection, calls: readonly TogetherCall[]): Promise<TogetherReply[]>;
   /** One SCAN step with a look at each key found. Writes nothing. Of a cluster, it sees the one node it is sent to. */
   sample(connection: SampleConnection, args: SampleArgs): Promise<SampleReply>;
+  /**
+   * A look at keys by name, all in one moment. Writes nothing. Of a cluster, it knows the keys of the one node that it
+   * is sent to.
+   */
+  look(connection: SampleConnection, args: LookArgs): Promise<LookReply>;
 }
 
 /**
- * Reads the scripts from the files beside this one. Blocks for five small reads: call it once, at start.
+ * Reads the scripts from the files beside this one. Blocks for six small reads: call it once, at start.
  * @throws the file system's error when a script file is missing
  */
 export function loadLockScripts(): LockScripts {
@@ -89,6 +116,7 @@ export function loadLockScripts(): LockScripts {
   const release = loadScript('release');
   const check = loadScript('check');
   const sample = loadScript('sample');
+  const look = loadScript('look');
   const together = composeTogether(acquire.source, release.source);
   return {
     acquire: (connection, args) =>
@@ -102,6 +130,8 @@ export function loadLockScripts(): LockScripts {
         decodeTogether(calls, reply),
       ),
     sample: (connection, args) => runKeylessScript(connection, sample, sampleArgv(args), decodeSample),
+    look: (connection, args) =>
+      runKeylessScript(connection, look, lookArgv(args), (reply) => decodeLook(reply, args.keys.length)),
   };
 }
 
@@ -138,6 +168,11 @@ export function checkArgv(args: LockArgs): ScriptArgument[] {
 export function sampleArgv(args: SampleArgs): ScriptArgument[] {
   const { cursor, pattern, count, withOwners, maxValueBytes, prefixes } = args;
   return [cursor, pattern, count, withOwners ? 1 : 0, maxValueBytes, joinPrefixes(prefixes)];
+}
+
+/** ARGV of look.lua. */
+export function lookArgv({ maxValueBytes, keys }: LookArgs): ScriptArgument[] {
+  return [maxValueBytes, packNames(keys)];
 }
 
 /** Each with its length before it, so that a prefix may hold any byte. */

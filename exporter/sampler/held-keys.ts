@@ -1,15 +1,10 @@
 import type { Hold } from '../../contract/batch.js';
 import type { LockEvent } from '../../contract/event.js';
 import { lockId } from '../../contract/lock-id.js';
-
-/** A key that a client of this exporter believes to hold. */
-export interface HeldKey {
-  /** Lock id. */
-  readonly lock: string;
-  readonly resource: string;
-  /** The key with one character per byte (`latin1`): as a Buffer it takes four times as much. */
-  readonly keyBytes: string;
-}
+import { ByteStore } from './byte-store.js';
+import { ByteTable } from './byte-table.js';
+import { DigestColumn } from './digest-column.js';
+import { RowQueue } from './row-queue.js';
 
 /** How full the table of held keys is. */
 export interface HeldKeysSize {
@@ -20,21 +15,22 @@ export interface HeldKeysSize {
   readonly refused: number;
 }
 
-/** Live locks that the memory bar is meant for; some 120 bytes each besides the texts that the ledger keeps too. */
+/** Live locks that the memory bar is meant for; some 100 bytes each. */
 const MAX_KEYS = 100_000;
 /** More holders of one lock at a time are a sign of forged events. */
 const MAX_OWNERS = 16;
 /** A key that was gone for so many looks is of no further interest: its holder is dead, or will say so itself. */
 const MAX_GONE_LOOKS = 12;
-/** Stands in the place of a number of looks: the key was not looked at, and its text is base64 still. */
+/** Stand in the place of a number of looks: the key was not looked at, nor held against its lock's id yet. */
 const UNREAD = -1;
+/** Not held any more, but in the stock that a look may be under way with. */
+const LEFT = -2;
+/** The same, and then held again. */
+const BACK = -3;
 /** More texts are not shared: names of resources are few. */
 const MAX_SHARED_TEXTS = 1024;
-/** Places of a row's texts. */
-const OWNER = 0;
-const RESOURCE = 1;
-const KEY = 2;
-const TEXTS = 3;
+/** Of a lock id. */
+const ID_BYTES = 8;
 
 /** What begins a hold. */
 interface HoldFacts {
@@ -54,20 +50,30 @@ interface HoldFacts {
 export class HeldKeys {
   readonly #store: string;
   readonly #maxKeys: number;
-  readonly #rows = new Map<string, number>();
-  readonly #texts: (string | undefined)[] = [];
+  readonly #locks: ByteTable;
+  readonly #keys = new ByteStore();
+  readonly #owners = new DigestColumn();
+  readonly #resources: (string | undefined)[] = [];
   /** Looks since the key was there last. */
   readonly #goneLooks: number[] = [];
+  /** Of those that are held. */
+  readonly #order = new RowQueue();
   /** Of the few locks that more than one believes to hold: the others. */
   readonly #others = new Map<number, Set<string>>();
-  readonly #free: number[] = [];
-  readonly #resources = new Map<string, string>();
+  readonly #shared = new Map<string, string>();
+  /** The id that is looked for, in bytes. */
+  readonly #id = Buffer.alloc(ID_BYTES);
+  /** What the last look was given. */
+  #stock: readonly number[] = [];
+  #held = 0;
   #evicted = 0;
   #refused = 0;
 
-  constructor(store: string, maxKeys: number = MAX_KEYS) {
+  /** @param seed of the table of locks; who reports holds must not know it */
+  constructor(store: string, maxKeys: number = MAX_KEYS, seed = 0) {
     this.#store = store;
     this.#maxKeys = Math.max(1, maxKeys);
+    this.#locks = new ByteTable(seed);
   }
 
   /** Takes an accepted event; only those that begin or end a hold matter. Never throws. */
@@ -81,58 +87,108 @@ export class HeldKeys {
     for (const hold of holds) this.#hold(hold);
   }
 
-  /** The keys to look at. Call it once for a look: what cannot be a key of its lock is dropped here. */
-  takeStock(): HeldKey[] {
-    const stock: HeldKey[] = [];
-    for (const [lock, row] of this.#rows) {
-      const isRead = this.#goneLooks[row] !== UNREAD || this.#readKey(lock, row);
-      if (isRead) stock.push({ lock, resource: this.#text(row, RESOURCE), keyBytes: this.#text(row, KEY) });
-      else this.#drop(lock, row);
+  /**
+   * The keys to look at, as numbers for the calls below; good until the next call. Call it once for a look: what cannot
+   * be a key of its lock is dropped here.
+   */
+  takeStock(): readonly number[] {
+    for (const row of this.#stock) if (this.#goneLooks[row] === LEFT) this.#free(row);
+    const stock: number[] = [];
+    for (const row of this.#order) {
+      if (this.#goneLooks[row] === UNREAD && !this.#isOfLock(row)) {
+        this.#refused += 1;
+        this.#drop(row);
+        continue;
+      }
+      this.#goneLooks[row] = Math.max(0, this.#goneLooks[row] ?? 0);
+      stock.push(row);
     }
+    this.#stock = stock;
     return stock;
   }
 
-  /** Takes in what a look found. */
-  note({ lock }: HeldKey, isThere: boolean): void {
-    const row = this.#rows.get(lock);
-    const goneLooks = row === undefined ? UNREAD : (this.#goneLooks[row] ?? UNREAD);
+  /** Lock id of a key of the stock. */
+  lockOf(row: number): string {
+    return this.#locks.text(row, 'hex');
+  }
+
+  /** The resource that a client gave the lock of a key of the stock. */
+  resourceAt(row: number): string {
+    return this.#resources[row] ?? '';
+  }
+
+  /** A key of the stock. */
+  keyAt(row: number): Buffer {
+    return this.#keys.read(row);
+  }
+
+  /** Takes in what a look found of a key of the stock. */
+  note(row: number, isThere: boolean): void {
+    const goneLooks = this.#goneLooks[row] ?? LEFT;
     // Released, and perhaps taken again, since the look began.
-    if (row === undefined || goneLooks === UNREAD) return;
+    if (goneLooks < 0) return;
     this.#goneLooks[row] = isThere ? 0 : goneLooks + 1;
-    if (!isThere && goneLooks + 1 >= MAX_GONE_LOOKS) this.#drop(lock, row);
+    if (!isThere && goneLooks + 1 >= MAX_GONE_LOOKS) this.#drop(row);
   }
 
   /** The resource that a client gave the lock of this key, if one holds it. Takes 2 µs, to name the lock. */
   resourceOf(key: Buffer): string | undefined {
-    if (this.#rows.size === 0) return undefined;
-    const row = this.#rows.get(lockId(this.#store, key));
-    return row === undefined ? undefined : this.#text(row, RESOURCE);
+    if (this.#held === 0) return undefined;
+    const row = this.#find(lockId(this.#store, key));
+    return row < 0 ? undefined : this.#resources[row];
   }
 
   size(): HeldKeysSize {
-    return { keys: this.#rows.size, evicted: this.#evicted, refused: this.#refused };
+    return { keys: this.#held, evicted: this.#evicted, refused: this.#refused };
+  }
+
+  /** The row of a lock that is held; -1 when it is not. */
+  #find(lock: string): number {
+    const row = this.#findRow(lock);
+    return row < 0 || this.#goneLooks[row] === LEFT ? -1 : row;
+  }
+
+  #findRow(lock: string): number {
+    this.#id.write(lock, 'hex');
+    return this.#locks.find(this.#id, 0, ID_BYTES);
   }
 
   #hold(hold: HoldFacts): void {
-    const row = this.#rows.get(hold.lock);
-    if (row !== undefined) this.#holdAgain(row, hold.owner);
-    else if (hold.keyBase64 !== undefined) this.#add(hold, hold.keyBase64);
+    const row = this.#find(hold.lock);
+    if (row >= 0) this.#holdAgain(row, hold.owner);
+    else if (hold.keyBase64 !== undefined) this.#add(hold, Buffer.from(hold.keyBase64, 'base64'));
   }
 
-  #add({ lock, owner, resource }: HoldFacts, keyBase64: string): void {
-    const row = this.#free.pop() ?? this.#goneLooks.length;
-    this.#rows.set(lock, row);
-    this.#goneLooks[row] = UNREAD;
-    const at = row * TEXTS;
-    this.#texts[at + OWNER] = owner;
-    this.#texts[at + RESOURCE] = this.#share(resource);
-    this.#texts[at + KEY] = keyBase64;
-    if (this.#rows.size > this.#maxKeys) this.#evictOldest();
+  #add({ lock, owner, resource }: HoldFacts, key: Buffer): void {
+    const row = this.#rowFor(lock, key);
+    if (row < 0) return;
+    this.#owners.set(row, owner);
+    this.#resources[row] = this.#share(resource);
+    this.#order.append(row);
+    this.#held += 1;
+    if (this.#held > this.#maxKeys) this.#evictOldest();
+  }
+
+  /** What left the stock under way has the key of its lock; another one is forged. Returns -1 then. */
+  #rowFor(lock: string, key: Buffer): number {
+    const known = this.#findRow(lock);
+    if (known < 0) {
+      const row = this.#locks.add(this.#id, 0, ID_BYTES);
+      this.#keys.set(row, key, 0, key.length);
+      this.#goneLooks[row] = UNREAD;
+      return row;
+    }
+    if (!this.#keys.equals(known, key, 0, key.length)) {
+      this.#refused += 1;
+      return -1;
+    }
+    this.#goneLooks[known] = BACK;
+    return known;
   }
 
   #holdAgain(row: number, owner: string): void {
-    if (this.#goneLooks[row] !== UNREAD) this.#goneLooks[row] = 0;
-    if (this.#text(row, OWNER) === owner) return;
+    if ((this.#goneLooks[row] ?? 0) > 0) this.#goneLooks[row] = 0;
+    if (this.#owners.is(row, owner)) return;
     const others = this.#others.get(row);
     if (others === undefined) this.#others.set(row, new Set([owner]));
     else if (others.size < MAX_OWNERS - 1) others.add(owner);
@@ -140,55 +196,50 @@ export class HeldKeys {
 
   /** A release of one holder does not end the hold of another, who may not know yet that he lost the lock. */
   #release(lock: string, owner: string): void {
-    const row = this.#rows.get(lock);
-    if (row === undefined) return;
+    const row = this.#find(lock);
+    if (row < 0) return;
     const others = this.#others.get(row);
     const [heir] = others ?? [];
-    if (this.#text(row, OWNER) !== owner) others?.delete(owner);
-    else if (heir === undefined) this.#drop(lock, row);
+    if (!this.#owners.is(row, owner)) others?.delete(owner);
+    else if (heir === undefined) this.#drop(row);
     else {
-      this.#texts[row * TEXTS + OWNER] = heir;
+      this.#owners.set(row, heir);
       others?.delete(heir);
     }
     if (others?.size === 0) this.#others.delete(row);
   }
 
   /** A forged key could make the exporter look at what is no lock, so it is held against the lock's id. */
-  #readKey(lock: string, row: number): boolean {
-    const key = Buffer.from(this.#text(row, KEY), 'base64');
-    if (lockId(this.#store, key) !== lock) {
-      this.#refused += 1;
-      return false;
-    }
-    this.#texts[row * TEXTS + KEY] = key.toString('latin1');
-    this.#goneLooks[row] = 0;
-    return true;
+  #isOfLock(row: number): boolean {
+    return lockId(this.#store, this.keyAt(row)) === this.lockOf(row);
   }
 
   #evictOldest(): void {
-    for (const [oldest, row] of this.#rows) {
-      this.#evicted += 1;
-      this.#drop(oldest, row);
-      return;
-    }
+    this.#evicted += 1;
+    this.#drop(this.#order.first);
   }
 
-  #drop(lock: string, row: number): void {
-    this.#rows.delete(lock);
+  /** Most locks are released before any look: their rows are free at once. */
+  #drop(row: number): void {
+    const isNew = this.#goneLooks[row] === UNREAD;
+    this.#goneLooks[row] = LEFT;
     this.#others.delete(row);
-    this.#texts.fill(undefined, row * TEXTS, (row + 1) * TEXTS);
-    this.#free.push(row);
+    this.#order.remove(row);
+    this.#held -= 1;
+    if (isNew) this.#free(row);
   }
 
-  #text(row: number, place: number): string {
-    return this.#texts[row * TEXTS + place] ?? '';
+  #free(row: number): void {
+    this.#locks.remove(row);
+    this.#keys.clear(row);
+    this.#resources[row] = undefined;
   }
 
   /** One text for all that say the same: each report brings texts of its own. */
   #share(text: string): string {
-    const known = this.#resources.get(text);
+    const known = this.#shared.get(text);
     if (known !== undefined) return known;
-    if (this.#resources.size < MAX_SHARED_TEXTS) this.#resources.set(text, text);
+    if (this.#shared.size < MAX_SHARED_TEXTS) this.#shared.set(text, text);
     return text;
   }
 }

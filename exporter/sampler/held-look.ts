@@ -1,8 +1,9 @@
 import type { Clock } from '../../contract/clock.js';
 import type { RedisReason } from '../../contract/outcomes.js';
 import type { Deployment, NodeSet, SampledNode } from './deployment.js';
-import type { HeldKey, HeldKeys } from './held-keys.js';
+import type { HeldKeys } from './held-keys.js';
 import { type HeldSight, HeldSights } from './held-sights.js';
+import { KEYS_PER_LOOK } from './key-look.js';
 import { READY_MS } from './node-sweeper.js';
 import { readFailure, StepFailure } from './step.js';
 
@@ -24,9 +25,6 @@ export interface HeldLookTools {
   readonly clock: Clock;
 }
 
-/** Keys asked about before what was seen of them is packed. */
-const KEYS_PER_PART = 1000;
-
 /**
  * Looks at each held key on its master, all nodes at a time. Without any held key it asks the nodes whether they
  * answer. Rejects only with a fault of this program.
@@ -34,17 +32,17 @@ const KEYS_PER_PART = 1000;
 export async function lookAtHeld({ deployment, heldKeys }: HeldLookTools): Promise<HeldLookResult> {
   const set = await deployment.nodes().catch(readFailure);
   if (!('sweep' in set)) return { sights: [], costUs: 0, faults: [set.reason], failed: true };
-  const byNode = divideByNode(heldKeys.takeStock(), set);
-  const results = await Promise.all([...byNode].map(([node, held]) => lookAtNode(node, held)));
+  const byNode = divideByNode(heldKeys, set);
+  const results = await Promise.all([...byNode].map(([node, rows]) => lookAtNode(node, heldKeys, rows)));
   const faults = results.flatMap(({ fault }) => fault ?? []);
   const answered = results.some(({ fault }) => fault === undefined);
   const missing = answered ? await set.missing() : undefined;
   if (missing !== undefined) faults.push(missing);
   const sights = joinSights(results);
   let moved = false;
-  for (const { held, sight } of sights) {
-    if (sight.state === 'elsewhere') moved = true;
-    else heldKeys.note(held, sight.state === 'there');
+  for (const { row, state } of sights) {
+    if (state === 'elsewhere') moved = true;
+    else heldKeys.note(row, state === 'there');
   }
   if (moved) faults.push('moved');
   const costUs = results.reduce((sum, result) => sum + result.costUs, 0);
@@ -56,15 +54,16 @@ export async function lookAtHeld({ deployment, heldKeys }: HeldLookTools): Promi
   };
 }
 
-function divideByNode(stock: readonly HeldKey[], set: NodeSet): Map<SampledNode, HeldKey[]> {
-  const byNode = new Map<SampledNode, HeldKey[]>();
+function divideByNode(heldKeys: HeldKeys, set: NodeSet): Map<SampledNode, number[]> {
+  const byNode = new Map<SampledNode, number[]>();
+  const stock = heldKeys.takeStock();
   for (const node of stock.length === 0 ? set.sweep : []) byNode.set(node, []);
-  for (const held of stock) {
-    const node = set.masterOf(keyOf(held));
+  for (const row of stock) {
+    const node = set.masterOf(heldKeys.keyAt(row));
     if (node === undefined) continue;
-    const keys = byNode.get(node);
-    if (keys === undefined) byNode.set(node, [held]);
-    else keys.push(held);
+    const rows = byNode.get(node);
+    if (rows === undefined) byNode.set(node, [row]);
+    else rows.push(row);
   }
   return byNode;
 }
@@ -83,12 +82,16 @@ interface NodeResult {
   readonly fault?: RedisReason;
 }
 
-async function lookAtNode(node: SampledNode, held: readonly HeldKey[]): Promise<NodeResult> {
+async function lookAtNode(
+  node: SampledNode,
+  heldKeys: HeldKeys,
+  rows: readonly number[],
+): Promise<NodeResult> {
   await node.redis.untilReady(READY_MS);
   const known = node.redis.fault();
   try {
     if (known !== undefined) throw new StepFailure(known);
-    return await lookInParts(node, held);
+    return await lookInParts(node, heldKeys, rows);
   } catch (error) {
     const { reason } = readFailure(error);
     if (reason === 'command_timeout' || known !== undefined) node.redis.reconnect();
@@ -96,24 +99,20 @@ async function lookAtNode(node: SampledNode, held: readonly HeldKey[]): Promise<
   }
 }
 
-/** A part's replies and sights are garbage before the next part is asked for. */
-async function lookInParts(node: SampledNode, held: readonly HeldKey[]): Promise<NodeResult> {
-  const sights = new HeldSights();
+async function lookInParts(
+  node: SampledNode,
+  heldKeys: HeldKeys,
+  rows: readonly number[],
+): Promise<NodeResult> {
+  const sights = new HeldSights(rows);
   let costUs = 0;
   let at = 0;
   do {
-    const part = held.slice(at, at + KEYS_PER_PART);
-    const seen = await node.lookAt(part.map(keyOf));
+    const part = rows.slice(at, at + KEYS_PER_LOOK);
+    const seen = await node.lookAt(part.map((row) => heldKeys.keyAt(row)));
     costUs += seen.costUs;
-    for (const [index, sight] of seen.sights.entries()) {
-      const one = part[index];
-      if (one !== undefined) sights.add(one, sight);
-    }
-    at += KEYS_PER_PART;
-  } while (at < held.length);
+    sights.add(seen);
+    at += KEYS_PER_LOOK;
+  } while (at < rows.length);
   return { sights, costUs };
-}
-
-function keyOf({ keyBytes }: HeldKey): Buffer {
-  return Buffer.from(keyBytes, 'latin1');
 }

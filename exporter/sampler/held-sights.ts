@@ -1,60 +1,76 @@
-import type { HeldKey } from './held-keys.js';
-import type { KeySight, ServerMoment } from './key-look.js';
+import { DigestColumn } from './digest-column.js';
+import type { HeldKeys } from './held-keys.js';
+import type { KeySight, KeysSeen, ServerMoment } from './key-look.js';
 import type { KeyFacts } from './step.js';
 
-/** A held key and what Redis says of it. */
-export interface HeldSight {
-  readonly held: HeldKey;
-  readonly sight:
-    | ({ readonly state: 'there'; readonly seen: KeyFacts } & ServerMoment)
-    | ({ readonly state: 'gone' } & ServerMoment)
-    | { readonly state: 'elsewhere' };
+/** A held key and what Redis says of it. One and the same object for all that a look saw: not to be kept. */
+export interface HeldSight extends KeySight {
+  /** Number of the key in the stock of {@link HeldKeys}. */
+  readonly row: number;
+  readonly moment: ServerMoment;
 }
+
+/** The states by their numbers. */
+const STATES: readonly KeySight['state'][] = ['elsewhere', 'gone', 'there'];
+const STRING = 'string';
 
 /**
  * What a look saw of many keys, in flat arrays: as objects the sights of 100,000 keys took 30 MB while a look was
- * under way. The objects are made while they are walked over.
+ * under way.
  */
 export class HeldSights implements Iterable<HeldSight> {
-  readonly #held: HeldKey[] = [];
-  readonly #states: KeySight['state'][] = [];
-  readonly #serverUs: number[] = [];
-  readonly #serverIds: (string | null)[] = [];
+  readonly #rows: readonly number[];
+  readonly #states: Uint8Array;
   /** NaN: without expiry. */
-  readonly #leftMs: number[] = [];
-  readonly #types: (string | null)[] = [];
-  readonly #owners: (string | null)[] = [];
+  readonly #leftMs: Float64Array;
+  readonly #owners = new DigestColumn();
+  /** Of the few that are no strings. */
+  readonly #types = new Map<number, string | null>();
+  /** Each with the first key that was looked at then. */
+  readonly #moments: { readonly from: number; readonly moment: ServerMoment }[] = [];
+  #length = 0;
 
-  add(held: HeldKey, sight: KeySight): void {
-    const seen = sight.state === 'there' ? sight.seen : NOTHING;
-    const moment = sight.state === 'elsewhere' ? NEVER : sight;
-    this.#held.push(held);
-    this.#states.push(sight.state);
-    this.#serverUs.push(moment.serverUs);
-    this.#serverIds.push(moment.serverId);
-    this.#leftMs.push(seen.leftMs ?? Number.NaN);
-    this.#types.push(seen.type);
-    this.#owners.push(seen.owner);
+  /** @param rows of the stock, in the order in which they will be looked at */
+  constructor(rows: readonly number[]) {
+    this.#rows = rows;
+    this.#states = new Uint8Array(rows.length);
+    this.#leftMs = new Float64Array(rows.length);
+  }
+
+  /** Takes in a look at the next keys. */
+  add({ moment, sights }: KeysSeen): void {
+    const from = this.#length;
+    this.#moments.push({ from, moment });
+    sights.forEach(({ state, seen }, index) => {
+      const at = from + index;
+      this.#length = at + 1;
+      this.#states[at] = STATES.indexOf(state);
+      if (state === 'there') this.#take(at, seen);
+    });
   }
 
   *[Symbol.iterator](): IterableIterator<HeldSight> {
-    for (const [at, held] of this.#held.entries()) yield { held, sight: this.#sightAt(at) };
+    for (const [index, { from, moment }] of this.#moments.entries()) {
+      const end = this.#moments[index + 1]?.from ?? this.#length;
+      for (let at = from; at < end; at += 1) yield this.#sightAt(at, moment);
+    }
   }
 
-  #sightAt(at: number): HeldSight['sight'] {
-    const state = this.#states[at] ?? 'elsewhere';
-    if (state === 'elsewhere') return { state };
-    const moment = { serverUs: this.#serverUs[at] ?? 0, serverId: this.#serverIds[at] ?? null };
-    if (state === 'gone') return { state, ...moment };
+  #take(at: number, { leftMs, type, owner }: KeyFacts): void {
+    this.#leftMs[at] = leftMs ?? Number.NaN;
+    this.#owners.set(at, owner);
+    if (type !== STRING) this.#types.set(at, type);
+  }
+
+  #sightAt(at: number, moment: ServerMoment): HeldSight {
     const leftMs = this.#leftMs[at] ?? Number.NaN;
+    const type = this.#types.get(at);
     const seen = {
       leftMs: Number.isNaN(leftMs) ? null : leftMs,
-      type: this.#types[at] ?? null,
-      owner: this.#owners[at] ?? null,
+      type: type === undefined ? STRING : type,
+      owner: this.#owners.get(at),
     };
-    return { state, seen, ...moment };
+    const state = STATES[this.#states[at] ?? 0] ?? 'elsewhere';
+    return { row: this.#rows[at] ?? -1, state, seen, moment };
   }
 }
-
-const NOTHING: KeyFacts = Object.freeze({ leftMs: null, type: null, owner: null });
-const NEVER: ServerMoment = Object.freeze({ serverUs: 0, serverId: null });

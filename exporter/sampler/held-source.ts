@@ -1,4 +1,5 @@
 import { DutyBudget } from './duty-budget.js';
+import type { HeldKeys } from './held-keys.js';
 import { type HeldLookResult, type HeldLookTools, lookAtHeld } from './held-look.js';
 import type { HeldSight } from './held-sights.js';
 import { KeyspacePart, type KeyspaceView, type PartEnd } from './keyspace-view.js';
@@ -48,7 +49,7 @@ export class HeldSource implements SampleSource {
     view.endSweeps(clock.monoMs(), Number.POSITIVE_INFINITY);
     this.#steady = faults.length === 0;
     if (result.failed) return { kind: 'failed', reason: faults[0] ?? 'other' };
-    this.#options.heldLooked(reportLook(this.#options.store, result));
+    this.#options.heldLooked(reportLook(this.#options, result));
     const counts = { ...NO_COUNTS, ...seen, costUs: result.costUs };
     return { kind: 'good', counts, truncated: faults.length > 0, faults };
   }
@@ -67,19 +68,21 @@ export class HeldSource implements SampleSource {
   }
 
   #take({ sights }: HeldLookResult): { keys: number; vanished: number; moved: number; steps: number } {
-    const { view, clock } = this.#options;
+    const { view, clock, heldKeys } = this.#options;
     const monoMs = clock.monoMs();
     const counts = { keys: 0, vanished: 0, moved: 0, steps: 1 };
-    for (const { held, sight } of sights) {
-      if (sight.state === 'elsewhere') counts.moved += 1;
-      else if (sight.state === 'gone') {
+    for (const { row, state, seen, moment } of sights) {
+      const bytes = heldKeys.keyAt(row);
+      const { serverUs } = moment;
+      if (state === 'elsewhere') counts.moved += 1;
+      else if (state === 'gone') {
         counts.vanished += 1;
-        view.recheckGone(Buffer.from(held.keyBytes, 'latin1'), sight.serverUs);
+        view.recheckGone(bytes, serverUs);
       } else {
         counts.keys += 1;
-        const bytes = Buffer.from(held.keyBytes, 'latin1');
-        const seen = { ...sight.seen, bytes, start: 0, end: bytes.length };
-        view.see(this.#part, seen, { monoMs, serverUs: sight.serverUs });
+        const { leftMs, type, owner } = seen;
+        const key = { bytes, start: 0, end: bytes.length, leftMs, type, owner };
+        view.see(this.#part, key, { monoMs, serverUs });
       }
     }
     return counts;
@@ -93,26 +96,26 @@ export class HeldSource implements SampleSource {
     this.#evicted = evicted;
     if (failed) return { kind: 'failed', serverUs: 0, explained: false };
     let serverUs: number | undefined;
-    for (const { sight } of sights) if (sight.state !== 'elsewhere') serverUs = sight.serverUs;
+    for (const { state, moment } of sights) if (state !== 'elsewhere') serverUs = moment.serverUs;
     serverUs ??= clock.wallMs() * 1000;
     return { kind: 'done', serverUs, explained };
   }
 }
 
 /** The look as it is handed on, each part made while it is walked over. Keys of which nothing is known are left out. */
-export function reportLook(store: string, { sights }: Pick<HeldLookResult, 'sights'>): HeldLookReport {
-  return { store, looks: { [Symbol.iterator]: () => readLooks(sights) } };
+export function reportLook(
+  { store, heldKeys }: Pick<HeldSourceOptions, 'store' | 'heldKeys'>,
+  { sights }: Pick<HeldLookResult, 'sights'>,
+): HeldLookReport {
+  return { store, looks: { [Symbol.iterator]: () => readLooks(heldKeys, sights) } };
 }
 
-function* readLooks(sights: Iterable<HeldSight>): Iterator<HeldLook> {
-  for (const { held, sight } of sights) {
-    if (sight.state === 'elsewhere') continue;
-    const { lock, resource } = held;
-    const { serverUs, serverId, state } = sight;
+function* readLooks(heldKeys: HeldKeys, sights: Iterable<HeldSight>): Iterator<HeldLook> {
+  for (const { row, state, seen, moment } of sights) {
+    if (state === 'elsewhere') continue;
+    const { serverUs, serverId } = moment;
+    const [lock, resource] = [heldKeys.lockOf(row), heldKeys.resourceAt(row)];
     if (state === 'gone') yield { lock, resource, serverId, serverUs, state };
-    else {
-      const { leftMs, owner } = sight.seen;
-      yield { lock, resource, serverId, serverUs, state, leftMs, owner };
-    }
+    else yield { lock, resource, serverId, serverUs, state, leftMs: seen.leftMs, owner: seen.owner };
   }
 }

@@ -51,22 +51,20 @@ export class HeldWatch {
   }
 
   async #look(): Promise<void> {
-    const { port, store, clock, view, reportFault } = this.#options;
+    const { port, clock, view, heldKeys, store, reportFault } = this.#options;
     try {
       const startMs = clock.monoMs();
       const result = await lookAtHeld(this.#options);
       this.#duty.spend(startMs, result.costUs);
       const monoMs = clock.monoMs();
-      for (const { held, sight } of result.sights) {
-        if (sight.state === 'gone') view.recheckGone(Buffer.from(held.keyBytes, 'latin1'), sight.serverUs);
-        if (sight.state !== 'there') continue;
-        view.recheck(Buffer.from(held.keyBytes, 'latin1'), held.resource, sight.seen, {
-          monoMs,
-          serverUs: sight.serverUs,
-        });
+      for (const { row, state, seen, moment } of result.sights) {
+        const { serverUs } = moment;
+        if (state === 'gone') view.recheckGone(heldKeys.keyAt(row), serverUs);
+        if (state !== 'there') continue;
+        view.recheck(heldKeys.keyAt(row), heldKeys.resourceAt(row), seen, { monoMs, serverUs });
       }
       for (const reason of new Set<RedisReason>(result.faults)) port.sampleError(store, reason);
-      if (!result.failed) this.#options.heldLooked(reportLook(store, result));
+      if (!result.failed) this.#options.heldLooked(reportLook(this.#options, result));
     } catch (error) {
       reportFault(error);
     }

@@ -2,11 +2,12 @@ import type { Clock } from '../../contract/clock.js';
 import { ownerDigest } from '../../contract/lock-id.js';
 import type { BatchCommand, SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
+import type { ReadServerId } from './server-id.js';
 import { costBetween, readTimeUs } from './server-time.js';
 import { type KeyFacts, MAX_VALUE_BYTES, StepFailure } from './step.js';
 
-/** Most keys asked about in one write: some hundred µs of the server, with other clients' commands between them. */
-const KEYS_PER_WRITE = 100;
+/** Most keys to ask about in one look: some hundred µs of the server, with other clients' commands between two looks. */
+export const KEYS_PER_LOOK = 100;
 
 /** When, by which server's clock. */
 export interface ServerMoment {
@@ -16,65 +17,43 @@ export interface ServerMoment {
 }
 
 /** What became of one key that was asked for. `elsewhere`: another node has its slot, so nothing is known. */
-export type KeySight =
-  | ({ readonly state: 'there'; readonly seen: KeyFacts & { readonly key: Buffer } } & ServerMoment)
-  | ({ readonly state: 'gone' } & ServerMoment)
-  | { readonly state: 'elsewhere' };
+export interface KeySight {
+  readonly state: 'there' | 'gone' | 'elsewhere';
+  /** Of a key that is there. Perhaps one and the same object for all keys: not to be kept. */
+  readonly seen: KeyFacts;
+}
+
+/** In the order in which the keys were asked for. */
+export interface KeySights {
+  forEach(take: (sight: KeySight, at: number) => void): void;
+}
 
 /** What a look at keys saw. */
 export interface KeysSeen {
-  /** In the order in which the keys were asked for. */
-  readonly sights: readonly KeySight[];
+  readonly moment: ServerMoment;
+  readonly sights: KeySights;
   /** What it cost the server, in µs; an upper bound where it could not be measured there. */
   readonly costUs: number;
 }
 
 /**
- * Looks at keys of one server by name. Of no keys, it asks whether the server answers at all. Rejects with
- * {@link StepFailure} and with nothing else.
+ * Looks at keys of one server by name, at most {@link KEYS_PER_LOOK} of them. Of no keys, it asks whether the server
+ * answers at all. Rejects with {@link StepFailure} and with nothing else.
  */
 export type KeyLook = (keys: readonly Buffer[]) => Promise<KeysSeen>;
 
-/** What a look needs of a connection. */
-type LookRedis = Pick<SampleRedis, 'batch' | 'connections'>;
-
 /** Looks by plain commands: value and remaining life of each key in one write, one directly after the other. */
-export function createKeyLook(redis: LookRedis, clock: Clock): KeyLook {
-  const readServerId = serverIdReader(redis);
-  return async (keys) => {
-    const serverId = await readServerId();
-    const sights: KeySight[] = [];
-    let costUs = 0;
-    let at = 0;
-    do {
-      const part = await lookAtSome(keys.slice(at, at + KEYS_PER_WRITE), redis, clock, serverId);
-      sights.push(...part.sights);
-      costUs += part.costUs;
-      at += KEYS_PER_WRITE;
-    } while (at < keys.length);
-    return { sights, costUs };
-  };
-}
-
-/** Asks once for each connection: a restarted server has another id. */
-function serverIdReader(redis: LookRedis): () => Promise<string | null> {
-  let known: { connection: number; id: string | null } | undefined;
-  return async () => {
-    const connection = redis.connections();
-    if (known?.connection === connection) return known.id;
-    const [reply] = await redis.batch([['INFO', 'server']]);
-    const id = Buffer.isBuffer(reply)
-      ? (/^run_id:(\w{1,40})\r?$/m.exec(reply.toString('latin1'))?.[1] ?? null)
-      : null;
-    const refused = reply instanceof Error && redisReasonOf(reply) === 'no_permission';
-    if (id !== null || refused) known = { connection, id };
-    return id;
-  };
+export function createKeyLook(
+  redis: Pick<SampleRedis, 'batch'>,
+  clock: Clock,
+  readServerId: ReadServerId,
+): KeyLook {
+  return async (keys) => lookAtSome(keys, redis, clock, await readServerId());
 }
 
 async function lookAtSome(
   keys: readonly Buffer[],
-  redis: LookRedis,
+  redis: Pick<SampleRedis, 'batch'>,
   clock: Clock,
   serverId: string | null,
 ): Promise<KeysSeen> {
@@ -89,11 +68,10 @@ async function lookAtSome(
   const [beforeUs, afterUs] = [readTimeUs(replies[0]), readTimeUs(replies.at(-1))];
   // TIME may be forbidden; the look is then dated by this machine's clock.
   const serverUs = afterUs ?? Math.round(clock.wallMs() * 1000);
-  const sights = keys.map((key, at) =>
-    readSight(key, replies[at * 2 + 1], replies[at * 2 + 2], { serverUs, serverId }),
-  );
-  const typed = await nameTypes(sights, redis);
-  return { sights: typed, costUs: costBetween(beforeUs, afterUs, roundTripUs) };
+  const sights = keys.map((_key, at) => readSight(replies[at * 2 + 1], replies[at * 2 + 2]));
+  const typed = await nameTypes(keys, sights, redis);
+  const costUs = costBetween(beforeUs, afterUs, roundTripUs);
+  return { moment: { serverUs, serverId }, sights: typed, costUs };
 }
 
 /** A user that may not ask for the time is answered all the same. */
@@ -102,17 +80,18 @@ function failIfSilent(time: unknown): void {
   if (reason !== undefined && reason !== 'no_permission') throw new StepFailure(reason, { cause: time });
 }
 
-function readSight(key: Buffer, value: unknown, left: unknown, moment: ServerMoment): KeySight {
+const NOTHING: KeyFacts = Object.freeze({ leftMs: null, type: null, owner: null });
+
+function readSight(value: unknown, left: unknown): KeySight {
   if ([value, left].some((reply) => reply instanceof Error && redisReasonOf(reply) === 'moved')) {
-    return { state: 'elsewhere' };
+    return { state: 'elsewhere', seen: NOTHING };
   }
   if (typeof left !== 'number') {
     throw new StepFailure(left instanceof Error ? redisReasonOf(left) : 'bad_reply', { cause: left });
   }
-  if (left === -2) return { state: 'gone', ...moment };
+  if (left === -2) return { state: 'gone', seen: NOTHING };
   const leftMs = left < 0 ? null : left;
-  const seen = { key, leftMs, type: typeOf(value), owner: ownerOf(value) };
-  return { state: 'there', seen, ...moment };
+  return { state: 'there', seen: { leftMs, type: typeOf(value), owner: ownerOf(value) } };
 }
 
 /** `null`: not known yet. */
@@ -130,21 +109,22 @@ function ownerOf(value: unknown): string | null {
 
 /** Few keys, if any: a lock key that holds something else than a string. */
 async function nameTypes(
+  keys: readonly Buffer[],
   sights: readonly KeySight[],
   redis: Pick<SampleRedis, 'batch'>,
 ): Promise<readonly KeySight[]> {
-  const unnamed = sights.flatMap((sight) =>
-    sight.state === 'there' && sight.seen.type === null ? [sight.seen.key] : [],
-  );
+  const unnamed = keys.filter((_key, at) => isUnnamed(sights[at]));
   if (unnamed.length === 0) return sights;
   const replies = await redis.batch(unnamed.map((key): BatchCommand => ['TYPE', key]));
-  const types = new Map(unnamed.map((key, at) => [key, replies[at]] as const));
+  const types = replies.values();
   return sights.map((sight) => {
-    if (sight.state !== 'there' || sight.seen.type !== null) return sight;
-    const type = types.get(sight.seen.key);
-    return {
-      ...sight,
-      seen: { ...sight.seen, type: Buffer.isBuffer(type) ? type.toString('latin1') : null },
-    };
+    if (!isUnnamed(sight)) return sight;
+    const type: unknown = types.next().value;
+    const { seen } = sight;
+    return { ...sight, seen: { ...seen, type: Buffer.isBuffer(type) ? type.toString('latin1') : null } };
   });
+}
+
+function isUnnamed(sight: KeySight | undefined): boolean {
+  return sight?.state === 'there' && sight.seen.type === null;
 }

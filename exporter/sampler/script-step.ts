@@ -1,8 +1,8 @@
 import type { Clock } from '../../contract/clock.js';
-import type { SampleConnection } from '../../lua/connection.js';
 import type { LockScripts } from '../../lua/scripts.js';
 import type { SampleRedis } from './connection.js';
 import { redisReasonOf } from './redis-reason.js';
+import { scriptConnection } from './script-connection.js';
 import { costOfScript } from './server-time.js';
 import { MAX_VALUE_BYTES, type SampleStep, StepFailure } from './step.js';
 
@@ -27,16 +27,5 @@ export function createScriptStep(
     } catch (error) {
       throw new StepFailure(redisReasonOf(error), { cause: error });
     }
-  };
-}
-
-/** The connection as the bindings want it: a command that fails rejects. */
-function scriptConnection(redis: Pick<SampleRedis, 'call'>): SampleConnection {
-  return {
-    callBuffer: async (command, ...args) => {
-      const reply = await redis.call([command, ...args]);
-      if (reply instanceof Error) throw reply;
-      return reply;
-    },
   };
 }

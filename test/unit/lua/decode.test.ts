@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RedisLockError } from '../../../contract/errors.js';
-import { decodeAcquire, decodeCheck, decodeRelease, decodeRenew, decodeSample } from '../../../lua/decode.js';
+import {
+  decodeAcquire,
+  decodeCheck,
+  decodeLook,
+  decodeRelease,
+  decodeRenew,
+  decodeSample,
+} from '../../../lua/decode.js';
 import { copyKeys, packKey } from '../../support/sampled-keys.js';
 
 const US = '1700000000123456';
@@ -179,5 +186,50 @@ describe('a sample', () => {
 
   it('names a refused argument', () => {
     expect(thrown(() => decodeSample(bytes('bad_argument count'))).message).toContain('count');
+  });
+});
+
+describe('a look', () => {
+  const US_BYTES = bytes(US);
+  const state = (left: number, owner = '') => packKey('', left, owner).subarray(0, 24);
+  const look = (...parts: unknown[]) => [bytes('looked'), ...parts];
+
+  it('tells of each key in the order asked', () => {
+    const states = [state(5, '0123456789abcdef'), state(-1, ':hash'), state(-2, '-'), state(-3, '-')];
+    const { serverUs, tookUs, keys } = decodeLook(look(US_BYTES, 7, Buffer.concat(states)), 4);
+    const seen: unknown[] = [];
+    keys.forEach(({ isGone, isElsewhere, leftMs, type, owner }, at) => {
+      seen.push(isGone || isElsewhere ? [at, isGone, isElsewhere] : [at, leftMs, type, owner]);
+    });
+    expect([serverUs, tookUs, seen]).toEqual([
+      1700000000123456,
+      7,
+      [
+        [0, 5, 'string', '0123456789abcdef'],
+        [1, null, 'hash', null],
+        [2, true, false],
+        [3, false, true],
+      ],
+    ]);
+  });
+
+  it.each([
+    [[], 0],
+    [look(US_BYTES, 7, state(5)), 2],
+    [look(US_BYTES, 7, state(5)), 0],
+    [look(US_BYTES, 7, state(-4)), 1],
+    [look(US_BYTES, 7, state(5, 'no digest')), 1],
+    [look(US_BYTES, 7.5, state(5)), 1],
+    [look(bytes('now'), 7, state(5)), 1],
+    [look(US_BYTES, 7, [state(5)]), 1],
+    [[bytes('sampled'), US_BYTES, 7, state(5)], 1],
+    [look(US_BYTES, 7, state(5), state(5)), 1],
+    [bytes('looked'), 0],
+  ])('of another shape is refused: %j of %i keys', (reply, keys) => {
+    expect(thrown(() => decodeLook(reply, keys)).id).toBe('bad_reply');
+  });
+
+  it('names a refused argument', () => {
+    expect(thrown(() => decodeLook(bytes('bad_argument keys'), 1)).message).toContain('keys');
   });
 });

@@ -7,11 +7,20 @@ import {
   decodeCheck,
   decodeRelease,
   decodeRenew,
+  LOOKED,
   RELEASE_DECODERS,
   RENEW_DECODERS,
   SAMPLED,
 } from '../../../lua/decode.js';
-import { acquireArgv, checkArgv, keysOf, releaseArgv, renewArgv, sampleArgv } from '../../../lua/scripts.js';
+import {
+  acquireArgv,
+  checkArgv,
+  keysOf,
+  lookArgv,
+  releaseArgv,
+  renewArgv,
+  sampleArgv,
+} from '../../../lua/scripts.js';
 import { type Binding, findFaults } from './script-gate.js';
 
 /** Each argument is a value of its own, so that ARGV can be turned back into names. */
@@ -29,8 +38,8 @@ const named = new Map<unknown, string>([
   ...Object.entries(times).map(([name, value]) => [value, name] as const),
   ...Object.entries(sample).map(([name, value]) => [value === true ? 1 : value, name] as const),
 ]);
-const names = (argv: readonly unknown[]) =>
-  argv.map((value) => named.get(value) ?? (Buffer.isBuffer(value) ? 'prefixes' : `unknown ${value}`));
+const names = (argv: readonly unknown[], ofBytes = 'unknown') =>
+  argv.map((value) => named.get(value) ?? (Buffer.isBuffer(value) ? ofBytes : `unknown ${value}`));
 const keys = keysOf(lock).length;
 
 const bindings: Record<string, Binding> = {
@@ -49,10 +58,16 @@ const bindings: Record<string, Binding> = {
   },
   check: { args: names(checkArgv(lock)), keys, words: Object.keys(CHECK_DECODERS), decode: decodeCheck },
   sample: {
-    args: names(sampleArgv(sample)),
+    args: names(sampleArgv(sample), 'prefixes'),
     keys: 0,
     words: [SAMPLED],
     decode: () => ({ word: SAMPLED }),
+  },
+  look: {
+    args: names(lookArgv({ maxValueBytes: sample.maxValueBytes, keys: [] }), 'keys'),
+    keys: 0,
+    words: [LOOKED],
+    decode: () => ({ word: LOOKED }),
   },
 };
 

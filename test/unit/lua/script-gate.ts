@@ -85,7 +85,7 @@ function checkWords(header: string, body: string, binding: Binding): string[] {
 
 /** The number of fields in the header's lines is the one that the decoder takes, with and without optional fields. */
 function checkReplyLines(header: string, binding: Binding): string[] {
-  const oneString = replyLines(header).filter((line) => !/^(sampled|bad_argument) /.test(line));
+  const oneString = replyLines(header).filter((line) => !/^(sampled|looked|bad_argument) /.test(line));
   return oneString
     .flatMap((line) => [fill(line, '17'), fill(line, '-')])
     .filter((reply) => !isDecoded(reply, binding))

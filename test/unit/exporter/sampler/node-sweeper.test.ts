@@ -32,7 +32,13 @@ function cutNode() {
     if (state.data instanceof StepFailure) throw state.data;
     return state.data;
   };
-  const node = { name: 'n', redis, step, readDataSet, lookAt: async () => ({ sights: [], costUs: 0 }) };
+  const node = {
+    name: 'n',
+    redis,
+    step,
+    readDataSet,
+    lookAt: async () => ({ moment: { serverUs: 1, serverId: null }, sights: [], costUs: 0 }),
+  };
   const view = new KeyspaceView(() => 'r');
   const tools = { view, lockKeys: lockKeys(['lock:']), dutyShare: 1, stopping: () => false };
   const sweeper = new NodeSweeper({ ...tools, clock: new FakeClock() });

@@ -31,7 +31,7 @@ function make(step: SampleStep, options: Partial<SamplerOptions> & { classify?: 
       this.reconnects += 1;
     },
   };
-  const lookAt = async () => ({ sights: [], costUs: 0 });
+  const lookAt = async () => ({ moment: { serverUs: 1, serverId: null }, sights: [], costUs: 0 });
   const readDataSet = async () => ({ name: 'data', flushes: 0, keys: 0 });
   const { classify = () => 'r', ...rest } = options;
   const source = new KeyspaceSource({

@@ -1,10 +1,13 @@
-import { type SampleStep, StepFailure } from './step.js';
+import { StepFailure } from './step.js';
 
 /**
  * Looks by script; once that is not allowed, by plain commands. After any other failure the script is tried
  * again: a new connection may have other rights.
  */
-export function createFallbackStep(byScript: SampleStep, byCommands: SampleStep): SampleStep {
+export function createFallback<Request, Reply>(
+  byScript: (request: Request) => Promise<Reply>,
+  byCommands: (request: Request) => Promise<Reply>,
+): (request: Request) => Promise<Reply> {
   let plain = false;
   return async (request) => {
     try {
