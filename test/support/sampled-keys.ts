@@ -22,8 +22,8 @@ export function packKey(name: string | Buffer, left: number, owner = ''): Buffer
   const key = typeof name === 'string' ? Buffer.from(name, 'latin1') : name;
   const record = Buffer.alloc(28 + key.length, ' ');
   record.writeDoubleLE(left, 0);
-  record.writeUInt32LE(key.length, 8);
-  record.write(owner, 12, 'latin1');
+  record.write(owner, 8, 'latin1');
+  record.writeUInt32LE(key.length, 24);
   key.copy(record, 28);
   return record;
 }
