@@ -2,6 +2,8 @@
 const SMALLEST_BYTES = 65_536;
 /** Bytes of the larger bodies that are gathered at a time: eight full batches. */
 const ROOM_BYTES = 4_194_304;
+/** Part of it that is kept for the next ones: bursts are rare. */
+const KEPT_SHARE = 1 / 4;
 
 /**
  * Buffers that bodies are gathered in, used again for the next ones, with room for a few large bodies at a time. A body lives
@@ -51,7 +53,7 @@ export class BodyBuffers {
   /** Takes a buffer back, which nobody reads or writes any more. */
   giveBack(buffer: Buffer): void {
     this.#usedBytes -= buffer.length;
-    if (this.#spareBytes + buffer.length <= this.#roomBytes) {
+    if (this.#spareBytes + buffer.length <= this.#roomBytes * KEPT_SHARE) {
       const at = this.#spare.findIndex((spare) => spare.length >= buffer.length);
       this.#spare.splice(at === -1 ? this.#spare.length : at, 0, buffer);
       this.#spareBytes += buffer.length;

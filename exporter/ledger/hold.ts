@@ -1,6 +1,6 @@
 import { digestOf, highWord, lowWord } from './digest-words.js';
 import type { Party } from './finding.js';
-import { HoldBlock, INTEGER, NO_ROW, NUMBER, TEXT } from './hold-block.js';
+import { HoldBlock, INTEGER, LATE_NUMBER, NO_ROW, NUMBER, TEXT } from './hold-block.js';
 import {
   HOLD_MARKS,
   type HoldFacts,
@@ -180,7 +180,7 @@ export class Hold {
 
   /** Redis's clock until which the work went on at least, of `workedServer`. */
   get workedUntilUs(): number | undefined {
-    return known(this.#numbers[this.#n + NUMBER.workedUntilUs]);
+    return known(this.#block.late(this.#index, LATE_NUMBER.workedUntilUs));
   }
 
   get workedServer(): string | undefined {
@@ -189,28 +189,28 @@ export class Hold {
 
   /** Redis's clock when it answered the release. */
   get releasedUs(): number | undefined {
-    return known(this.#numbers[this.#n + NUMBER.releasedUs]);
+    return known(this.#block.late(this.#index, LATE_NUMBER.releasedUs));
   }
 
   set releasedUs(us: number | undefined) {
-    this.#numbers[this.#n + NUMBER.releasedUs] = us ?? Number.NaN;
+    this.#block.setLate(this.#index, LATE_NUMBER.releasedUs, us ?? Number.NaN);
   }
 
   get loopDelayMs(): number | undefined {
-    return known(this.#numbers[this.#n + NUMBER.loopDelayMs]);
+    return known(this.#block.late(this.#index, LATE_NUMBER.loopDelayMs));
   }
 
   set loopDelayMs(ms: number) {
-    this.#numbers[this.#n + NUMBER.loopDelayMs] = ms;
+    this.#block.setLate(this.#index, LATE_NUMBER.loopDelayMs, ms);
   }
 
   /** Expiry that the key was last seen with after the owner gave up. */
   get expiresUs(): number | undefined {
-    return known(this.#numbers[this.#n + NUMBER.expiresUs]);
+    return known(this.#block.late(this.#index, LATE_NUMBER.expiresUs));
   }
 
   set expiresUs(us: number) {
-    this.#numbers[this.#n + NUMBER.expiresUs] = us;
+    this.#block.setLate(this.#index, LATE_NUMBER.expiresUs, us);
   }
 
   /** How often `expiresUs` rose. */
@@ -313,7 +313,7 @@ export class Hold {
 
   /** Its work went on until then. */
   work(untilUs: number, serverId: string): void {
-    this.#numbers[this.#n + NUMBER.workedUntilUs] = untilUs;
+    this.#block.setLate(this.#index, LATE_NUMBER.workedUntilUs, untilUs);
     this.#setText(TEXT.workedServer, serverId);
     this.history?.worked(this);
   }

@@ -63,8 +63,8 @@ it('a body larger than all the room is let in when it is alone', async () => {
   expect(given.map(({ size }) => size / KB)).toEqual([512, 128]);
 });
 
-it('keeps no more than its room for the next ones', async () => {
-  const buffers = new BodyBuffers(256 * KB);
+it('keeps a quarter of its room for the next ones', async () => {
+  const buffers = new BodyBuffers(1024 * KB);
   const burst = Array.from({ length: 10 }, () => buffers.takeNow(128 * KB));
   for (const buffer of burst) buffers.giveBack(buffer);
   const again = Array.from({ length: 10 }, () => buffers.takeNow(128 * KB));
