@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectSoundTexts } from '../support/alert-texts.js';
+import { AlertDesk } from '../support/alert-desk.js';
 import type { NodeChild } from '../support/holder-process.js';
 import { httpGet } from '../support/http.js';
 import { type LockSite, startLockSite } from '../support/lock-site.js';
@@ -36,40 +36,19 @@ describe('the shipped alerts, thirty times as fast', () => {
   const site: Record<'orders' | 'flushed' | 'frozen' | 'blind' | 'quiet', LockSite> = Object.create(null);
   let proxy: TcpProxy;
   let monitoring: Monitoring;
+  let desk: AlertDesk;
   let blindClients: NodeChild[];
   /** What the faults so far lead to, each line once. */
   const due = new Set<string>();
 
-  /** What was told so far; exporters by their store. */
-  const told = () => {
-    const names = new Map(Object.values(site).map(({ target, store }) => [target, store]));
-    return monitoring.told().map((line) => line.replace(/127\.0\.0\.1:\d+$/, (it) => names.get(it) ?? it));
-  };
   /** Waits until this was told, and finds that nothing was told twice, or without being due. */
   const tells = async (line: string): Promise<NotifiedAlert> => {
     due.add(line);
-    await waitFor(() => told().includes(line), { what: `${line}; told so far: ${told()}`, ...LATE });
-    expect(told()).toEqual([...new Set(told())]);
-    expect([...due]).toEqual(expect.arrayContaining(told()));
-    const alerts = monitoring.webhook.notifications.flatMap((one) => one.alerts);
-    const alert = alerts[told().indexOf(line)];
-    if (alert === undefined) throw new Error(`no alert for ${line}`);
-    expectSoundTexts(alert);
+    const alert = await desk.tells(line);
+    expect(desk.told()).toEqual([...new Set(desk.told())]);
+    expect([...due]).toEqual(expect.arrayContaining(desk.told()));
     return alert;
   };
-  /** Waits until Alertmanager holds this alert back because of another. */
-  const mutes = (by: RegExp, alertname: string, resource: string) =>
-    waitFor(
-      async () =>
-        (await monitoring.alertmanager.alerts()).some(
-          ({ labels, state, inhibitedBy }) =>
-            labels.alertname === alertname &&
-            labels.resource === resource &&
-            state === 'suppressed' &&
-            inhibitedBy.some((name) => by.test(name)),
-        ),
-      { what: `${alertname} of ${resource} to be muted by ${by}`, ...LATE },
-    );
   const firing = async () =>
     (await monitoring.prometheus.query('ALERTS{alertstate="firing"}')).map(({ labels }) => labels.alertname);
   const seen = (expr: string) =>
@@ -110,6 +89,7 @@ describe('the shipped alerts, thirty times as fast', () => {
     const targets = Object.values(site).map(({ target }) => target);
     monitoring = await startMonitoring({ targets, labels: LABELS, factor: FACTOR, hour: 2 });
     ends.push(() => monitoring.stop());
+    desk = new AlertDesk(monitoring, Object.values(site));
     await monitoring.watching();
 
     // Their exporter is there, but they do not get to it.
@@ -184,8 +164,8 @@ describe('the shipped alerts, thirty times as fast', () => {
       other: { fence: granted.fence, app: 'holder' },
       ...{ suspectFromUs: expect.any(Number), suspectUntilUs: expect.any(Number) },
     });
-    await mutes(/Overlap$/, 'RedisLockLost', 'stock');
-    await mutes(/Overlap$/, 'RedisLockReleaseNotOwned', 'stock');
+    await desk.mutes(/Overlap$/, 'RedisLockLost', 'stock');
+    await desk.mutes(/Overlap$/, 'RedisLockReleaseNotOwned', 'stock');
   }, 90_000);
 
   it('the first loss of a resource that nobody has seen before is one page (D1)', async () => {
@@ -201,7 +181,7 @@ describe('the shipped alerts, thirty times as fast', () => {
         'Lock resource mail in store orders (job redis-lock): about 1 holds within 30s lost their lease, or their key, while the work went on. Nobody is known to have entered meanwhile; what was written after the loss is not protected.',
       seen_by: site.orders.target,
     });
-    await mutes(/RedisLockLost$/, 'RedisLockReleaseNotOwned', 'mail');
+    await desk.mutes(/RedisLockLost$/, 'RedisLockReleaseNotOwned', 'mail');
   }, 90_000);
 
   it('a flush while 24 locks of eight resources are held is one page; each resource is muted', async () => {
@@ -225,7 +205,7 @@ describe('the shipped alerts, thirty times as fast', () => {
       'Store flushed (job redis-lock): 8 resources lost locks within 10s. Look at Redis first: a failover, FLUSHALL, eviction or a clock jump; the single losses are muted.',
     );
     for (const [n] of MANY.entries()) await holders[n % 2]?.ask({ op: 'release', hold: holds[n]?.hold });
-    for (const n of Array(8).keys()) await mutes(/MassLost$/, 'RedisLockLost', `res${n}`);
+    for (const n of Array(8).keys()) await desk.mutes(/MassLost$/, 'RedisLockLost', `res${n}`);
   }, 90_000);
 
   it('clients that do not reach their exporter are one ticket; a resource about which nobody reports is none', async () => {
@@ -254,10 +234,10 @@ describe('the shipped alerts, thirty times as fast', () => {
     expect(page.annotations.description).toMatch(
       /^Store frozen \(job redis-lock\): no sample succeeded for 8s or longer \([a-z_]+(, [a-z_]+)*\): callers very likely get no locks/,
     );
-    await mutes(/Redis(Was)?Down$/, 'RedisLockAcquireFailing', 'pay');
+    await desk.mutes(/Redis(Was)?Down$/, 'RedisLockAcquireFailing', 'pay');
     await redis.frozen.resume();
     await tells('/page resolved RedisLockRedisDown frozen');
-    await mutes(/RedisWasDown$/, 'RedisLockAcquireFailing', 'pay');
+    await desk.mutes(/RedisWasDown$/, 'RedisLockAcquireFailing', 'pay');
   }, 90_000);
 
   it('a killed exporter is one ticket, over when it is back', async () => {
@@ -313,7 +293,7 @@ describe('the shipped alerts, thirty times as fast', () => {
       what: 'Alertmanager to forget them',
       ...LATE,
     });
-    expect(told().sort()).toEqual([...due].sort());
+    expect(desk.told().sort()).toEqual([...due].sort());
     expect(await monitoring.unhealthyRules()).toEqual([]);
     expect(monitoring.prometheus.complaints()).toEqual([]);
     expect(monitoring.alertmanager.complaints()).toEqual([]);

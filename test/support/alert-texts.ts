@@ -8,7 +8,10 @@ import type { NotifiedAlert } from './webhook-receiver.js';
 const RUNBOOKS = fileURLToPath(new URL('../../alerts/runbooks/', import.meta.url));
 
 /** No annotation has a rest of its template in it, and every link leads somewhere that knows its variables. */
-export function expectSoundTexts({ labels, annotations }: NotifiedAlert): void {
+export function expectSoundTexts({
+  labels,
+  annotations,
+}: Pick<NotifiedAlert, 'labels' | 'annotations'>): void {
   for (const text of Object.values(annotations))
     expect(text).not.toMatch(/\{\{|\}\}|NaN|Inf|<no value>|<error|%!/);
   expect(existsSync(join(RUNBOOKS, `${labels.alertname}.md`))).toBe(true);

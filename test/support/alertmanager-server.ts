@@ -10,6 +10,7 @@ import { waitFor } from './wait-for.js';
 /** An alert as Alertmanager has it now. */
 export interface HeldAlert {
   labels: Record<string, string>;
+  annotations: Record<string, string>;
   /** `suppressed` when another alert or a silence mutes it. */
   state: 'active' | 'suppressed' | 'unprocessed';
   /** Names of the alerts that mute it. */
@@ -93,6 +94,7 @@ function served(child: ChildHandle, port: number, stop: () => Promise<void>): Al
 interface ApiAlert {
   fingerprint: string;
   labels: Record<string, string>;
+  annotations: Record<string, string>;
   status: { state: HeldAlert['state']; inhibitedBy: string[] };
 }
 
@@ -100,8 +102,9 @@ interface ApiAlert {
 function toAlerts(body: string): HeldAlert[] {
   const alerts = JSON.parse(body) as ApiAlert[];
   const names = new Map(alerts.map(({ fingerprint, labels }) => [fingerprint, labels.alertname ?? '']));
-  return alerts.map(({ labels, status }) => ({
+  return alerts.map(({ labels, annotations, status }) => ({
     labels,
+    annotations,
     state: status.state,
     inhibitedBy: status.inhibitedBy.map((fingerprint) => names.get(fingerprint) ?? fingerprint),
   }));
