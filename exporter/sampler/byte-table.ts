@@ -64,7 +64,7 @@ export class ByteTable {
     this.#closeGap(gap);
   }
 
-  /** A copy of the row's bytes. */
+  /** The row's bytes where they lie: not to be kept beyond the next change of the table. */
   read(row: number): Buffer {
     return this.#store.read(row);
   }

@@ -1,40 +1,48 @@
 const BYTES = 8;
-const FIRST_ROWS = 64;
-/** A column that is full gets so much more room than it needs. */
-const GROWTH = 1.25;
+const ROWS_PER_BLOCK = 1024;
 /** Character codes. */
 const [ZERO, NINE, A] = [48, 57, 97];
 
 /**
- * Lock ids or owner digests by row, 16 hex digits in 8 bytes: a text of its own takes 40. `null` is kept as zeros,
- * which no digest is but for a chance of 1 to 2^64.
+ * Owner digests by row, 16 hex digits in 8 bytes: a text of its own takes 40. `null` is kept as zeros, which no digest
+ * is but for a chance of 1 to 2^64. In blocks, so that to grow copies nothing.
  */
 export class DigestColumn {
-  #bytes = Buffer.alloc(FIRST_ROWS * BYTES);
+  readonly #blocks: Buffer[] = [];
 
   get(row: number): string | null {
-    return this.is(row, null) ? null : this.#bytes.toString('hex', row * BYTES, (row + 1) * BYTES);
+    if (this.is(row, null)) return null;
+    const at = atOf(row);
+    return this.#block(row)?.toString('hex', at, at + BYTES) ?? null;
   }
 
   /** Whether `get` would give this. Makes no text. */
   is(row: number, digest: string | null): boolean {
+    const block = this.#block(row);
+    const at = atOf(row);
     for (let place = 0; place < BYTES; place += 1) {
-      if ((this.#bytes[row * BYTES + place] ?? 0) !== byteOf(digest, place)) return false;
+      if ((block?.[at + place] ?? 0) !== byteOf(digest, place)) return false;
     }
     return true;
   }
 
   /** @param digest 16 lower-case hex digits, or `null` */
   set(row: number, digest: string | null): void {
-    if ((row + 1) * BYTES > this.#bytes.length) this.#addRows(row + 1);
-    for (let place = 0; place < BYTES; place += 1) this.#bytes[row * BYTES + place] = byteOf(digest, place);
+    while (row >= this.#blocks.length * ROWS_PER_BLOCK)
+      this.#blocks.push(Buffer.alloc(ROWS_PER_BLOCK * BYTES));
+    const block = this.#block(row);
+    const at = atOf(row);
+    for (let place = 0; block !== undefined && place < BYTES; place += 1)
+      block[at + place] = byteOf(digest, place);
   }
 
-  #addRows(rows: number): void {
-    const bytes = Buffer.alloc(Math.ceil(rows * GROWTH) * BYTES);
-    this.#bytes.copy(bytes);
-    this.#bytes = bytes;
+  #block(row: number): Buffer | undefined {
+    return this.#blocks[Math.floor(row / ROWS_PER_BLOCK)];
   }
+}
+
+function atOf(row: number): number {
+  return (row % ROWS_PER_BLOCK) * BYTES;
 }
 
 function byteOf(digest: string | null, place: number): number {

@@ -4,6 +4,8 @@ import { lockId } from '../../contract/lock-id.js';
 import { ByteStore } from './byte-store.js';
 import { ByteTable } from './byte-table.js';
 import { DigestColumn } from './digest-column.js';
+import { RowList } from './row-list.js';
+import { RowNumbers } from './row-numbers.js';
 import { RowQueue } from './row-queue.js';
 
 /** How full the table of held keys is. */
@@ -55,7 +57,7 @@ export class HeldKeys {
   readonly #owners = new DigestColumn();
   readonly #resources: (string | undefined)[] = [];
   /** Looks since the key was there last. */
-  readonly #goneLooks: number[] = [];
+  readonly #goneLooks = new RowNumbers();
   /** Of those that are held. */
   readonly #order = new RowQueue();
   /** Of the few locks that more than one believes to hold: the others. */
@@ -64,7 +66,7 @@ export class HeldKeys {
   /** The id that is looked for, in bytes. */
   readonly #id = Buffer.alloc(ID_BYTES);
   /** What the last look was given. */
-  #stock: readonly number[] = [];
+  readonly #stock = new RowList();
   #held = 0;
   #evicted = 0;
   #refused = 0;
@@ -91,20 +93,19 @@ export class HeldKeys {
    * The keys to look at, as numbers for the calls below; good until the next call. Call it once for a look: what cannot
    * be a key of its lock is dropped here.
    */
-  takeStock(): readonly number[] {
-    for (const row of this.#stock) if (this.#goneLooks[row] === LEFT) this.#free(row);
-    const stock: number[] = [];
+  takeStock(): RowList {
+    for (const row of this.#stock) if (this.#goneLooks.get(row) === LEFT) this.#free(row);
+    this.#stock.clear();
     for (const row of this.#order) {
-      if (this.#goneLooks[row] === UNREAD && !this.#isOfLock(row)) {
+      if (this.#goneLooks.get(row) === UNREAD && !this.#isOfLock(row)) {
         this.#refused += 1;
         this.#drop(row);
         continue;
       }
-      this.#goneLooks[row] = Math.max(0, this.#goneLooks[row] ?? 0);
-      stock.push(row);
+      this.#goneLooks.set(row, 0, Math.max(0, this.#goneLooks.get(row)));
+      this.#stock.push(row);
     }
-    this.#stock = stock;
-    return stock;
+    return this.#stock;
   }
 
   /** Lock id of a key of the stock. */
@@ -117,17 +118,17 @@ export class HeldKeys {
     return this.#resources[row] ?? '';
   }
 
-  /** A key of the stock. */
+  /** A key of the stock, where it lies: not to be kept. */
   keyAt(row: number): Buffer {
     return this.#keys.read(row);
   }
 
   /** Takes in what a look found of a key of the stock. */
   note(row: number, isThere: boolean): void {
-    const goneLooks = this.#goneLooks[row] ?? LEFT;
+    const goneLooks = this.#goneLooks.get(row);
     // Released, and perhaps taken again, since the look began.
     if (goneLooks < 0) return;
-    this.#goneLooks[row] = isThere ? 0 : goneLooks + 1;
+    this.#goneLooks.set(row, 0, isThere ? 0 : goneLooks + 1);
     if (!isThere && goneLooks + 1 >= MAX_GONE_LOOKS) this.#drop(row);
   }
 
@@ -145,7 +146,7 @@ export class HeldKeys {
   /** The row of a lock that is held; -1 when it is not. */
   #find(lock: string): number {
     const row = this.#findRow(lock);
-    return row < 0 || this.#goneLooks[row] === LEFT ? -1 : row;
+    return row < 0 || this.#goneLooks.get(row) === LEFT ? -1 : row;
   }
 
   #findRow(lock: string): number {
@@ -175,19 +176,19 @@ export class HeldKeys {
     if (known < 0) {
       const row = this.#locks.add(this.#id, 0, ID_BYTES);
       this.#keys.set(row, key, 0, key.length);
-      this.#goneLooks[row] = UNREAD;
+      this.#goneLooks.set(row, 0, UNREAD);
       return row;
     }
     if (!this.#keys.equals(known, key, 0, key.length)) {
       this.#refused += 1;
       return -1;
     }
-    this.#goneLooks[known] = BACK;
+    this.#goneLooks.set(known, 0, BACK);
     return known;
   }
 
   #holdAgain(row: number, owner: string): void {
-    if ((this.#goneLooks[row] ?? 0) > 0) this.#goneLooks[row] = 0;
+    if (this.#goneLooks.get(row) > 0) this.#goneLooks.set(row, 0, 0);
     if (this.#owners.is(row, owner)) return;
     const others = this.#others.get(row);
     if (others === undefined) this.#others.set(row, new Set([owner]));
@@ -221,8 +222,8 @@ export class HeldKeys {
 
   /** Most locks are released before any look: their rows are free at once. */
   #drop(row: number): void {
-    const isNew = this.#goneLooks[row] === UNREAD;
-    this.#goneLooks[row] = LEFT;
+    const isNew = this.#goneLooks.get(row) === UNREAD;
+    this.#goneLooks.set(row, 0, LEFT);
     this.#others.delete(row);
     this.#order.remove(row);
     this.#held -= 1;

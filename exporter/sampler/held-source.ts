@@ -1,6 +1,6 @@
 import { DutyBudget } from './duty-budget.js';
 import type { HeldKeys } from './held-keys.js';
-import { type HeldLookResult, type HeldLookTools, lookAtHeld } from './held-look.js';
+import { HeldLooker, type HeldLookResult, type HeldLookTools } from './held-look.js';
 import type { HeldSight } from './held-sights.js';
 import { KeyspacePart, type KeyspaceView, type PartEnd } from './keyspace-view.js';
 import type { ObservedChanges } from './observed-changes.js';
@@ -22,6 +22,7 @@ export interface HeldSourceOptions extends HeldLookTools {
 /** Of mode `held`: looks only at the keys that clients of this exporter hold; nothing is scanned. */
 export class HeldSource implements SampleSource {
   readonly #options: HeldSourceOptions;
+  readonly #looker: HeldLooker;
   readonly #duty: DutyBudget;
   readonly #part = new KeyspacePart();
   /** The last look was good, so a key that went away since has an explanation. */
@@ -30,6 +31,7 @@ export class HeldSource implements SampleSource {
 
   constructor(options: HeldSourceOptions) {
     this.#options = options;
+    this.#looker = new HeldLooker(options);
     this.#duty = new DutyBudget(options.dutyShare);
   }
 
@@ -41,7 +43,7 @@ export class HeldSource implements SampleSource {
     const { clock, view } = this.#options;
     const startMs = clock.monoMs();
     view.begin(this.#part, true);
-    const result = await lookAtHeld(this.#options);
+    const result = await this.#looker.look();
     this.#duty.spend(startMs, result.costUs);
     const faults = [...new Set(result.faults)];
     const seen = this.#take(result);

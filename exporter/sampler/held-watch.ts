@@ -1,6 +1,6 @@
 import type { RedisReason } from '../../contract/outcomes.js';
 import { DutyBudget } from './duty-budget.js';
-import { lookAtHeld } from './held-look.js';
+import { HeldLooker } from './held-look.js';
 import { type HeldSourceOptions, reportLook } from './held-source.js';
 import type { SamplePort, Schedule, StartSchedule } from './ports.js';
 
@@ -18,12 +18,14 @@ export interface HeldWatchOptions extends HeldSourceOptions {
  */
 export class HeldWatch {
   readonly #options: HeldWatchOptions;
+  readonly #looker: HeldLooker;
   readonly #duty: DutyBudget;
   #schedule: Schedule | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: HeldWatchOptions) {
     this.#options = options;
+    this.#looker = new HeldLooker(options);
     this.#duty = new DutyBudget(options.dutyShare);
   }
 
@@ -54,7 +56,7 @@ export class HeldWatch {
     const { port, clock, view, heldKeys, store, reportFault } = this.#options;
     try {
       const startMs = clock.monoMs();
-      const result = await lookAtHeld(this.#options);
+      const result = await this.#looker.look();
       this.#duty.spend(startMs, result.costUs);
       const monoMs = clock.monoMs();
       for (const { row, state, seen, moment } of result.sights) {

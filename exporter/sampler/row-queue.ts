@@ -1,14 +1,14 @@
+import { RowNumbers } from './row-numbers.js';
+
+/** Places of a row's links; each is a row's number and 1, 0 where there is none. */
 const BEFORE = 0;
 const BEHIND = 1;
 const LINKS = 2;
-const FIRST_ROWS = 64;
-/** A queue that is full gets so much more room than it needs. */
-const GROWTH = 1.25;
 const NONE = -1;
 
 /** Row numbers in the order in which they came; one leaves from any place at no cost. */
 export class RowQueue implements Iterable<number> {
-  #links = new Int32Array(FIRST_ROWS * LINKS);
+  readonly #links = new RowNumbers(LINKS);
   #first = NONE;
   #last = NONE;
 
@@ -19,40 +19,33 @@ export class RowQueue implements Iterable<number> {
 
   /** A row that is not there yet. */
   append(row: number): void {
-    if ((row + 1) * LINKS > this.#links.length) this.#addRows(row + 1);
-    this.#link(this.#last, row);
-    this.#link(row, NONE);
+    this.#join(this.#last, row);
+    this.#join(row, NONE);
   }
 
   /** A row that is there. */
   remove(row: number): void {
-    this.#link(this.#of(row, BEFORE), this.#of(row, BEHIND));
+    this.#join(this.#beside(row, BEFORE), this.#beside(row, BEHIND));
   }
 
   /** The row that is walked over may leave meanwhile. */
   *[Symbol.iterator](): IterableIterator<number> {
     let row = this.#first;
     while (row !== NONE) {
-      const behind = this.#of(row, BEHIND);
+      const behind = this.#beside(row, BEHIND);
       yield row;
       row = behind;
     }
   }
 
-  #link(before: number, behind: number): void {
+  #join(before: number, behind: number): void {
     if (before === NONE) this.#first = behind;
-    else this.#links[before * LINKS + BEHIND] = behind;
+    else this.#links.set(before, BEHIND, behind + 1);
     if (behind === NONE) this.#last = before;
-    else this.#links[behind * LINKS + BEFORE] = before;
+    else this.#links.set(behind, BEFORE, before + 1);
   }
 
-  #of(row: number, side: number): number {
-    return this.#links[row * LINKS + side] ?? NONE;
-  }
-
-  #addRows(rows: number): void {
-    const links = new Int32Array(Math.ceil(rows * GROWTH) * LINKS);
-    links.set(this.#links);
-    this.#links = links;
+  #beside(row: number, side: number): number {
+    return this.#links.get(row, side) - 1;
   }
 }

@@ -68,34 +68,41 @@ export class SightingTable {
   }
 }
 
-/** What the rows keep, each kind in an array. */
+/** What some rows keep besides key and owner. */
+interface Block {
+  readonly numbers: Float64Array;
+  readonly texts: (string | null)[];
+  readonly parts: (KeyspacePart | undefined)[];
+}
+
+function makeBlock(): Block {
+  return {
+    numbers: new Float64Array(ROWS_PER_BLOCK * NUMBERS),
+    texts: new Array<string | null>(ROWS_PER_BLOCK * TEXTS).fill(null),
+    parts: new Array<KeyspacePart | undefined>(ROWS_PER_BLOCK).fill(undefined),
+  };
+}
+
+/** What all rows keep. In blocks, so that growing copies nothing. */
 class Columns {
   readonly keys: ByteTable;
-  /** In blocks, so that growing copies nothing. */
-  readonly blocks: Float64Array[] = [];
   readonly owners = new DigestColumn();
-  readonly texts: (string | null)[] = [];
-  readonly parts: (KeyspacePart | undefined)[] = [];
+  readonly #blocks: Block[] = [];
   readonly #shared = new Map<string, string>();
 
   constructor(keys: ByteTable) {
     this.keys = keys;
   }
 
-  /** Where the numbers of a row lie. */
-  blockOf(row: number): Float64Array {
-    const block = this.blocks[Math.floor(row / ROWS_PER_BLOCK)];
+  blockOf(row: number): Block {
+    const block = this.#blocks[Math.floor(row / ROWS_PER_BLOCK)];
     if (block === undefined) throw new Error(`There is no row ${row}`);
     return block;
   }
 
-  /** Makes room for so many rows, at most one more than before. */
+  /** Makes room for so many rows. */
   grow(rows: number): void {
-    if (rows <= this.parts.length) return;
-    if (rows > this.blocks.length * ROWS_PER_BLOCK)
-      this.blocks.push(new Float64Array(ROWS_PER_BLOCK * NUMBERS));
-    this.texts.push(null, null);
-    this.parts.push(undefined);
+    while (rows > this.#blocks.length * ROWS_PER_BLOCK) this.#blocks.push(makeBlock());
   }
 
   /** One text for all that say the same. */
@@ -108,14 +115,15 @@ class Columns {
 }
 
 /** Of a row that points nowhere yet. */
-const NO_NUMBERS: Float64Array = new Float64Array(0);
+const NO_BLOCK: Block = { numbers: new Float64Array(0), texts: [], parts: [] };
 
 /** A row of the table, read and written in place. Not to be kept: its row may become another key's. */
 export class SightingRow implements OwnSighting {
   row = -1;
   readonly #columns: Columns;
-  #numbers = NO_NUMBERS;
-  #at = 0;
+  #block = NO_BLOCK;
+  /** Its number in the block. */
+  #index = 0;
 
   constructor(columns: Columns) {
     this.#columns = columns;
@@ -123,14 +131,15 @@ export class SightingRow implements OwnSighting {
 
   moveTo(row: number): this {
     this.row = row;
-    this.#numbers = this.#columns.blockOf(row);
-    this.#at = (row % ROWS_PER_BLOCK) * NUMBERS;
+    this.#block = this.#columns.blockOf(row);
+    this.#index = row % ROWS_PER_BLOCK;
     return this;
   }
 
   clear(): void {
-    this.#columns.texts.fill(null, this.row * TEXTS, (this.row + 1) * TEXTS);
-    this.#columns.parts[this.row] = undefined;
+    this.#setText(TYPE, null);
+    this.#setText(RESOURCE, null);
+    this.#block.parts[this.#index] = undefined;
   }
 
   get keyBytes(): string {
@@ -167,13 +176,13 @@ export class SightingRow implements OwnSighting {
 
   /** The part of the keyspace that it was last seen in. */
   get part(): KeyspacePart {
-    const part = this.#columns.parts[this.row];
+    const part = this.#block.parts[this.#index];
     if (part === undefined) throw new Error('A sighting was kept beyond its removal');
     return part;
   }
 
   set part(part: KeyspacePart) {
-    this.#columns.parts[this.row] = part;
+    this.#block.parts[this.#index] = part;
   }
 
   get expiresMonoMs(): number | null {
@@ -181,7 +190,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set expiresMonoMs(ms: number | null) {
-    this.#numbers[this.#at + EXPIRES_MONO_MS] = ms ?? Number.NaN;
+    this.#setNumber(EXPIRES_MONO_MS, ms ?? Number.NaN);
   }
 
   get expiresUs(): number | null {
@@ -189,7 +198,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set expiresUs(us: number | null) {
-    this.#numbers[this.#at + EXPIRES_US] = us ?? Number.NaN;
+    this.#setNumber(EXPIRES_US, us ?? Number.NaN);
   }
 
   get longestLeftMs(): number {
@@ -197,7 +206,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set longestLeftMs(ms: number) {
-    this.#numbers[this.#at + LONGEST_LEFT_MS] = ms;
+    this.#setNumber(LONGEST_LEFT_MS, ms);
   }
 
   get firstSeenMonoMs(): number {
@@ -205,7 +214,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set firstSeenMonoMs(ms: number) {
-    this.#numbers[this.#at + FIRST_SEEN_MONO_MS] = ms;
+    this.#setNumber(FIRST_SEEN_MONO_MS, ms);
   }
 
   get firstSeenUs(): number {
@@ -213,7 +222,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set firstSeenUs(us: number) {
-    this.#numbers[this.#at + FIRST_SEEN_US] = us;
+    this.#setNumber(FIRST_SEEN_US, us);
   }
 
   get lastSeenUs(): number {
@@ -221,7 +230,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set lastSeenUs(us: number) {
-    this.#numbers[this.#at + LAST_SEEN_US] = us;
+    this.#setNumber(LAST_SEEN_US, us);
   }
 
   get sweep(): number {
@@ -229,19 +238,23 @@ export class SightingRow implements OwnSighting {
   }
 
   set sweep(sweep: number) {
-    this.#numbers[this.#at + SWEEP] = sweep;
+    this.#setNumber(SWEEP, sweep);
   }
 
   #number(place: number): number {
-    return this.#numbers[this.#at + place] ?? Number.NaN;
+    return this.#block.numbers[this.#index * NUMBERS + place] ?? Number.NaN;
+  }
+
+  #setNumber(place: number, value: number): void {
+    this.#block.numbers[this.#index * NUMBERS + place] = value;
   }
 
   #text(place: number): string | null {
-    return this.#columns.texts[this.row * TEXTS + place] ?? null;
+    return this.#block.texts[this.#index * TEXTS + place] ?? null;
   }
 
   #setText(place: number, text: string | null): void {
-    this.#columns.texts[this.row * TEXTS + place] = text;
+    this.#block.texts[this.#index * TEXTS + place] = text;
   }
 }
 

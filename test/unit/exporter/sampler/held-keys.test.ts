@@ -31,7 +31,7 @@ function held(maxKeys?: number) {
     take: (key: string, owner: string, resource?: string) =>
       heldKeys.applyHolds([hold(key, owner, resource)]),
     giveBack: (key: string, owner: string) => heldKeys.applyEvent(release(key, owner)),
-    keys: () => heldKeys.takeStock().map((row) => heldKeys.keyAt(row).toString('latin1')),
+    keys: () => Array.from(heldKeys.takeStock(), (row) => heldKeys.keyAt(row).toString('latin1')),
   };
 }
 
