@@ -1,9 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../contract/clock.js';
 import { askExporter } from './cli/ask-exporter.js';
 import { run } from './cli/run.js';
 import { readVersion } from './cli/version.js';
-import { youngEngine } from './engine.js';
+import { heapEngine, youngEngine } from './engine.js';
 import { watchHeapGrowth } from './heap-growth.js';
 import { startExporter } from './main.js';
 import { readRegularFile } from './read-regular-file.js';
@@ -35,10 +34,7 @@ export function runLoaded(): Promise<number> {
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     start: (settings, log) => {
-      watchHeapGrowth(clock, {
-        usedBytes: () => process.memoryUsage().heapUsed,
-        setFlag: setFlagsFromString,
-      });
+      watchHeapGrowth(clock, heapEngine());
       watchYoungRoom(clock, youngEngine());
       return startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile });
     },

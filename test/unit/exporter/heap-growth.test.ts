@@ -1,30 +1,38 @@
 import { expect, it } from 'vitest';
-import { watchHeapGrowth } from '../../../exporter/heap-growth.js';
+import { growthPercent, watchHeapGrowth } from '../../../exporter/heap-growth.js';
 import { FakeClock } from '../../support/clocks.js';
 
-it('a large heap grows slowly, a small one as V8 likes, and a flag is set only when that changes', async () => {
-  const clock = new FakeClock();
-  const flags: string[] = [];
-  let usedBytes = 20e6;
-  watchHeapGrowth(clock, { usedBytes: () => usedBytes, setFlag: (flag) => flags.push(flag) });
-  await clock.advance(10_000);
-  expect(flags).toEqual([]);
-  usedBytes = 190e6;
-  await clock.advance(10_000);
-  expect(flags).toEqual(['--heap-growing-percent=30']);
-  usedBytes = 20e6;
-  await clock.advance(10_000);
-  expect(flags).toEqual(['--heap-growing-percent=30', '--heap-growing-percent=0']);
+const MB = 1e6;
+const SLOW = 30;
+
+it.each([
+  ['a calm process collects in time', 20 * MB, 0.1, 0, SLOW],
+  ['a busy one as V8 likes', 20 * MB, 0.9, SLOW, 0],
+  ['a large heap grows slowly, busy or not', 190 * MB, 0.9, 0, SLOW],
+  ['one that is just below large after a collection stays one', 80 * MB, 0.9, SLOW, SLOW],
+  ['and one that was never large is none', 80 * MB, 0.9, 0, 0],
+  ['neither calm nor busy: as before, slow', 20 * MB, 0.5, SLOW, SLOW],
+  ['neither calm nor busy: as before, fast', 20 * MB, 0.5, 0, 0],
+])('%s', (_what, usedBytes, busyShare, before, expected) => {
+  expect(growthPercent(usedBytes, busyShare, before)).toBe(expected);
 });
 
-it('a heap that is only just large stays one while collections make it a little smaller', async () => {
+it('a flag is set only when the growth changes', async () => {
   const clock = new FakeClock();
   const flags: string[] = [];
-  let usedBytes = 110e6;
-  watchHeapGrowth(clock, { usedBytes: () => usedBytes, setFlag: (flag) => flags.push(flag) });
-  for (const bytes of [80e6, 110e6, 70e6, 101e6]) {
-    usedBytes = bytes;
-    await clock.advance(2000);
-  }
+  let share = 0.9;
+  const engine = {
+    usedBytes: () => 20 * MB,
+    busyShare: () => share,
+    setFlag: (flag: string) => flags.push(flag),
+  };
+  watchHeapGrowth(clock, engine);
+  await clock.advance(10_000);
+  expect(flags).toEqual([]);
+  share = 0.1;
+  await clock.advance(10_000);
   expect(flags).toEqual(['--heap-growing-percent=30']);
+  share = 0.9;
+  await clock.advance(10_000);
+  expect(flags).toEqual(['--heap-growing-percent=30', '--heap-growing-percent=0']);
 });
