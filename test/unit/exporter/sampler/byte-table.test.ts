@@ -49,3 +49,14 @@ it('keeps its rows while it grows, and uses those again that were removed', () =
 function rowsInOrder(table: ByteTable): string[] {
   return Array.from({ length: table.rows }, (_, row) => table.read(row).toString());
 }
+
+it('keeps names that are longer than any block beside short ones', () => {
+  const table = new ByteTable(2);
+  const names = ['a', 'x'.repeat(70_000), '', 'y'.repeat(65_536), 'b'];
+  for (const name of names) table.add(...within(name));
+  for (const [row, name] of names.entries()) {
+    expect([table.find(...within(name)), table.text(row, 'latin1') === name]).toEqual([row, true]);
+  }
+  for (const row of [1, 3]) table.remove(row);
+  for (const row of [0, 2, 4]) expect(table.text(row, 'latin1')).toBe(names[row]);
+});

@@ -76,6 +76,31 @@ describe('who holds a key', () => {
     expect(keys()).toEqual(['lock:a']);
   });
 
+  it('a look that is under way knows the lock that was released since, and no other in its place', () => {
+    const { heldKeys, take, giveBack, keys } = held();
+    take('lock:a', 'one', 'first');
+    const [row = -1] = heldKeys.takeStock();
+    const known = () => [heldKeys.lockOf(row), heldKeys.resourceAt(row), heldKeys.keyAt(row).toString()];
+    giveBack('lock:a', 'one');
+    for (let again = 0; again < 2; again += 1) {
+      take('lock:b', 'two', 'second');
+      expect(known()).toEqual([lockId(STORE, 'lock:a'), 'first', 'lock:a']);
+      expect([heldKeys.resourceOf(Buffer.from('lock:a')), heldKeys.size().keys]).toEqual([undefined, 1]);
+      take('lock:a', 'three', 'first');
+      giveBack('lock:a', 'three');
+    }
+    expect(keys()).toEqual(['lock:b']);
+  });
+
+  it('a forged key for a lock that was just released is refused', () => {
+    const { heldKeys, take, giveBack, keys } = held();
+    take('lock:a', 'one');
+    heldKeys.takeStock();
+    giveBack('lock:a', 'one');
+    heldKeys.applyHolds([{ ...hold('lock:a', 'two'), keyBase64: Buffer.from('other').toString('base64') }]);
+    expect([keys(), heldKeys.size()]).toEqual([[], { keys: 0, evicted: 0, refused: 1 }]);
+  });
+
   it('of too many the longest known goes', () => {
     const { heldKeys, take, keys } = held(2);
     for (const key of ['lock:a', 'lock:b', 'lock:c']) take(key, 'one');
