@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import type { Clock } from '../contract/clock.js';
 import type { HeapEngine } from './heap-growth.js';
 import type { YoungEngine } from './young-generation.js';
 
@@ -9,18 +9,23 @@ export function youngEngine(): YoungEngine {
 }
 
 /** The same as the watch over its heap needs it. */
-export function heapEngine(): HeapEngine {
-  let before = performance.eventLoopUtilization();
+export function heapEngine(clock: Clock): HeapEngine {
+  let before = { cpuMs: cpuMs(), monoMs: clock.monoMs() };
   return {
     usedBytes: () => process.memoryUsage().heapUsed,
     busyShare: () => {
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, before);
+      const now = { cpuMs: cpuMs(), monoMs: clock.monoMs() };
+      const share = (now.cpuMs - before.cpuMs) / Math.max(1, now.monoMs - before.monoMs);
       before = now;
-      return utilization;
+      return share;
     },
     setFlag: setFlagsFromString,
   };
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /** Infinite where there is no such space, so that nobody tries to enlarge it. */

@@ -7,7 +7,9 @@ const SMALL_BYTES = 60_000_000;
 /** A process that works for a smaller share of its time has time to collect, and its heap grows slowly too. */
 const CALM_SHARE = 0.4;
 /** One that works for a larger share has not: there the more frequent collections would cost a tenth of its rate. */
-const BUSY_SHARE = 0.6;
+const BUSY_SHARE = 0.5;
+/** Weight of the last look in that share: a burst of a few seconds, as after a start, makes no process busy. */
+const LAST_LOOK_WEIGHT = 0.2;
 /** By how much the heap may then grow before it is collected, in percent of what is in use after a collection. */
 const SLOW_GROWTH_PERCENT = 30;
 const LOOK_EVERY_MS = 2000;
@@ -16,7 +18,7 @@ const LOOK_EVERY_MS = 2000;
 export interface HeapEngine {
   /** Bytes in use, garbage included. */
   usedBytes(): number;
-  /** Share of the time since the last call in which the event loop had work, 0 to 1. */
+  /** CPU time that the process took since the last call, as a share of the time that went by. */
   busyShare(): number;
   /** Sets a flag of V8. */
   setFlag(flag: string): void;
@@ -34,8 +36,10 @@ export function growthPercent(usedBytes: number, busyShare: number, before: numb
  */
 export function watchHeapGrowth(clock: Clock, engine: HeapEngine): void {
   let set = 0;
+  let busyShare = 0;
   const look = () => {
-    const percent = growthPercent(engine.usedBytes(), engine.busyShare(), set);
+    busyShare += (Math.min(1, engine.busyShare()) - busyShare) * LAST_LOOK_WEIGHT;
+    const percent = growthPercent(engine.usedBytes(), busyShare, set);
     if (percent !== set) engine.setFlag(`--heap-growing-percent=${percent}`);
     set = percent;
     clock.setTimer(look, LOOK_EVERY_MS);

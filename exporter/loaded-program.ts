@@ -34,7 +34,7 @@ export function runLoaded(): Promise<number> {
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     start: (settings, log) => {
-      watchHeapGrowth(clock, heapEngine());
+      watchHeapGrowth(clock, heapEngine(clock));
       watchYoungRoom(clock, youngEngine());
       return startExporter(settings, { clock, random: Math.random, log, version, readFile: readRegularFile });
     },
