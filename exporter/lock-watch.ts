@@ -234,8 +234,7 @@ export class LockWatch {
     standings: Map<string, { resource: string; foreign: number; orphans: number }>,
   ): void {
     const { clock } = this.#options;
-    const { owner, leftMs, lastSeenUs: seenUs, resource } = key;
-    const expiresUs = leftMs === null ? null : (clock.wallMs() + leftMs) * 1000;
+    const { owner, leftMs, lastSeenUs: seenUs, expiresUs, resource } = key;
     const seen = { owner, leftMs, seenUs, expiresUs };
     const { standing, finding } = this.#ledger.judgeKey(seen, clock.monoMs());
     if (finding) this.#tell([finding]);

@@ -60,6 +60,9 @@ export interface SuspectWindow {
  * is not known (Cluster, INFO forbidden); one across a failover to a server whose clock lags by more than the holds are apart;
  * a holder whose report comes when a dozen later holds of the lock have ended and been told. Its window begins too late where
  * the first other reports to another exporter, or not at all: an answer of Redis names the latest other only.
+ *
+ * Cannot tell, where a deposed master goes on granting, which of two grants came first: of a hold that it granted, a fence by
+ * the new master says "overlap" also when that grant was earlier, and its work perhaps over.
  */
 export interface Overlap extends Common, SuspectWindow {
   readonly kind: 'overlap';
@@ -88,8 +91,12 @@ export interface OverlapOther extends Common, SuspectWindow {
  * also where that other settled before it. Once per overlap: when the end is known and the others' reports had time to come,
  * or when there is nothing more to come.
  *
- * Approximate when the first other never reported here, so that there may be an earlier one, or when an end is not known by
- * the server's clock.
+ * Approximate when the first other never reported here, so that there may be an earlier one; when an earlier one did, but
+ * cannot be told from one before the holder, whose own grant is not known or was by another server; or when an end is not known
+ * by the server's clock.
+ *
+ * Cannot see: an earlier other that reports to another exporter, or whose report was lost, when a later one reports here. Then
+ * the length is too small, and not called approximate.
  */
 export interface OverlapEnd extends Common, SuspectWindow {
   readonly kind: 'overlap_end';
@@ -106,7 +113,7 @@ export interface OverlapEnd extends Common, SuspectWindow {
  *
  * Told when a look on the master found the key gone or another's, and a batch that the client built surely later, by the same
  * server, still reports the hold. "Surely later": a client has one batch in flight, so a batch was built after the one before it
- * had been answered here.
+ * had been answered here; and nothing waited behind it, or it carries an event that is younger than the look.
  *
  * Cannot see: a client that talks to another server than the one looked at (each sees its own truth); a key whose bytes
  * the client does not report; anything where Redis's run id is not known.
@@ -123,10 +130,12 @@ export interface GhostHolder extends Common {
 }
 
 /**
- * A lock's expiry rises again and again after its owner's release or goodbye: a watchdog runs on. Once per further rise.
+ * A lock's expiry rises again and again after its owner's release or goodbye: a watchdog runs on. Once per further rise. A rise
+ * is by Redis's clock and by this process's monotonic one.
  *
  * Cannot see: the first rise, which may be a renewal that was under way; renewals of an owner never reported here; two
- * renewals between two looks (they count as one); any without sweeps, unless its client said goodbye without a release.
+ * renewals between two looks (they count as one); rises of less than a twentieth of the lease; any without sweeps, unless its client
+ * said goodbye without a release; those of more than 10,000 keys at a time.
  */
 export interface ZombieRenewal extends Common {
   readonly kind: 'zombie_renewal';
@@ -138,13 +147,14 @@ export interface ZombieRenewal extends Common {
  * more, as taken over, when another is found to have the lock only after that.
  *
  * Cannot tell a dead process from one that cannot reach this exporter. If it comes back with work that intersects another's,
- * that is an overlap then. Cannot see a later holder that neither reports here nor is met by a look at the held key; nor
- * one that comes ten minutes after the lease's end.
+ * that is an overlap then. Cannot see a client that fell silent while it was unsure what it holds; a later holder that neither
+ * reports here nor is met by a look at the held key, or whose grant by another server only a report tells, as on a Cluster, where
+ * servers are not known; nor one that comes ten minutes after the lease's end.
  */
 export interface Abandoned extends Common {
   readonly kind: 'abandoned';
   readonly holder: Party;
-  /** Another was granted the lock since: by its own report, or by a look on the master that found its key. */
+  /** Another was granted the lock since: by its own report and the same server's clock, or by a look on the master that found its key. */
   readonly takenOver: boolean;
 }
 

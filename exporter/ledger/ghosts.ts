@@ -1,4 +1,5 @@
 import { causeOf } from './cause.js';
+import type { EmittedUntil } from './emitted-until.js';
 import type { Finding } from './finding.js';
 import { type Hold, partyOf } from './hold.js';
 import type { HoldTable } from './hold-table.js';
@@ -47,11 +48,17 @@ export class Ghosts {
   }
 
   /** The producer's present batch still reports its holds. Those under suspicion long enough are ghosts. */
-  stillReported(producer: Producer, serverId: string | undefined, findings: Finding[]): void {
+  stillReported(
+    producer: Producer,
+    serverId: string | undefined,
+    emitted: EmittedUntil,
+    findings: Finding[],
+  ): void {
     if (this.#suspects.size === 0 || !producer.sure || producer.late) return;
     for (const hold of this.#suspects.values()) {
       if (!isBelieved(hold)) this.clear(hold);
-      else if (hold.producer === producer && hold.state === 'live') this.#judge(hold, serverId, findings);
+      else if (hold.producer === producer && hold.state === 'live')
+        this.#judge(hold, serverId, emitted, findings);
     }
   }
 
@@ -72,10 +79,13 @@ export class Ghosts {
     return hold.knownMs < this.#lastLookMs;
   }
 
-  #judge(hold: Hold, serverId: string | undefined, findings: Finding[]): void {
+  #judge(hold: Hold, serverId: string | undefined, emitted: EmittedUntil, findings: Finding[]): void {
     const { suspicion, producer, lock, resource } = hold;
     if (!suspicion || suspicion.serverId !== serverId) return;
-    if (producer.builtAfterMs < suspicion.sinceMs + RELEASE_UNDER_WAY_MS) return;
+    const isLater =
+      (emitted.isAll && producer.builtAfterMs >= suspicion.sinceMs + RELEASE_UNDER_WAY_MS) ||
+      emitted.isAfter(suspicion.seenUs + RELEASE_UNDER_WAY_MS * 1000, suspicion.serverId);
+    if (!isLater) return;
     this.clear(hold);
     hold.state = 'lost';
     hold.mark('toldLoss');

@@ -2,19 +2,21 @@ import type { Hold as ReportedHold } from '../../contract/batch.js';
 import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
 import { AwakeTime } from './awake-time.js';
 import { causeOf } from './cause.js';
+import { EmittedUntil } from './emitted-until.js';
 import type { Abandoned, Finding, Loss, Party } from './finding.js';
 import { Ghosts } from './ghosts.js';
 import { type Hold, partyOf } from './hold.js';
 import type { HoldFacts } from './hold-facts.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
-import { findZombie, isSilent, type SeenKey, standingOf } from './key-judge.js';
+import { isSilent, standingOf } from './key-judge.js';
 import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
 import { Overlaps } from './overlaps.js';
-import type { BatchFacts, HeldKeyLook, KeyStanding } from './ports.js';
+import type { BatchFacts, HeldKeyLook, KeyStanding, SeenKey } from './ports.js';
 import { type Producer, ProducerTable } from './producers.js';
 import { findRegressions } from './regressions.js';
 import { ServerHistory } from './server-history.js';
 import { isTakenOver } from './taken-over.js';
+import { Zombies } from './zombies.js';
 
 /** What a ledger is made with. */
 export interface LedgerOptions {
@@ -101,9 +103,11 @@ class HoldLedger implements Ledger {
   readonly #producers: ProducerTable;
   readonly #overlaps: Overlaps;
   readonly #ghosts: Ghosts;
+  readonly #zombies: Zombies;
   /** The batch being taken, with what belongs to it. */
   #batch: BatchFacts | undefined;
   #producer: Producer | undefined;
+  readonly #emitted = new EmittedUntil();
   #nowMs = 0;
 
   constructor({ store, limits, seed = 0 }: LedgerOptions) {
@@ -113,12 +117,14 @@ class HoldLedger implements Ledger {
     this.#producers = new ProducerTable(all.maxProducers, (one, forRoom) => this.#forget(one, forRoom));
     this.#overlaps = new Overlaps(store, this.#table, this.#servers);
     this.#ghosts = new Ghosts(store, this.#table);
+    this.#zombies = new Zombies(store, this.#table);
   }
 
   applyEvent(event: LockEvent, batch: BatchFacts): readonly Finding[] {
     const producer = this.#enter(batch);
     const serverId = event.serverId ?? batch.serverId;
     this.#servers.name(serverId, this.#nowMs);
+    this.#emitted.take(event, serverId);
     switch (event.kind) {
       case 'acquire':
         return this.#acquired(event, producer, serverId);
@@ -148,6 +154,7 @@ class HoldLedger implements Ledger {
     const producer = this.#enter(batch);
     if (producer.late) return NOTHING;
     const findings: Finding[] = [];
+    if (producer.pendingSet || !complete) this.#emitted.takePart();
     if (!producer.pendingSet) {
       producer.pendingSet = new Set();
       producer.pendingOrder = this.#table.lastOrder;
@@ -174,7 +181,7 @@ class HoldLedger implements Ledger {
     }
     if (producer.hasSilent && !producer.late) this.#wakeUp(producer);
     const findings: Finding[] = [];
-    this.#ghosts.stillReported(producer, batch.serverId, findings);
+    this.#ghosts.stillReported(producer, batch.serverId, this.#emitted, findings);
     return findings;
   }
 
@@ -186,7 +193,7 @@ class HoldLedger implements Ledger {
       if (look.state === 'gone') continue;
       const { owner, leftMs, serverUs: seenUs } = look;
       const expiresUs = leftMs === null ? null : seenUs + leftMs * 1000;
-      const zombie = findZombie(this.#store, { owner, leftMs, seenUs, expiresUs }, this.#table);
+      const zombie = this.#zombies.see({ owner, leftMs, seenUs, expiresUs }, nowMonoMs);
       if (zombie) findings.push(zombie);
     }
     this.#ghosts.looked(looks, this.#nowMs);
@@ -195,7 +202,7 @@ class HoldLedger implements Ledger {
 
   judgeKey(key: SeenKey, nowMonoMs: number): { standing: KeyStanding; finding: Finding | undefined } {
     this.#nowMs = this.#time.advance(nowMonoMs);
-    const finding = findZombie(this.#store, key, this.#table);
+    const finding = this.#zombies.see(key, nowMonoMs);
     return { standing: standingOf(key, this.#table, this.#nowMs), finding };
   }
 
@@ -263,6 +270,7 @@ class HoldLedger implements Ledger {
     if (batch === this.#batch && this.#producer) return this.#producer;
     this.#nowMs = this.#time.advance(batch.receivedMonoMs);
     this.#batch = batch;
+    this.#emitted.begin();
     this.#producer = this.#producers.meet(batch, this.#nowMs);
     return this.#producer;
   }
@@ -281,10 +289,19 @@ class HoldLedger implements Ledger {
     }
     if (event.outcome !== 'acquired') return NOTHING;
     const hold = this.#holdOf(event, producer);
-    if (hold.state === 'unknown') hold.state = 'live';
+    if (producer.late) this.#heardOfLate(hold);
+    else if (hold.state === 'unknown') hold.state = 'live';
     if (hold.leaseMs === 0) hold.leaseMs = event.leaseMs;
     if (hold.leaseEndMs === 0) hold.leaseEndMs = this.#nowMs + event.leaseMs;
     return this.#granted(hold, event.fence, event.serverUs, serverId);
+  }
+
+  /**
+   * A batch that comes after a later one tells what was. A hold that is first heard of by it may have been released since, in a
+   * batch that went to an earlier run of this process; the client's next full set names it if it was not.
+   */
+  #heardOfLate(hold: Hold): void {
+    if (hold.state === 'unknown') this.#table.end(hold);
   }
 
   #granted(
@@ -310,7 +327,8 @@ class HoldLedger implements Ledger {
 
   #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
     const hold = this.#holdOf(event, producer);
-    if (hold.is('settled')) return;
+    if (producer.late) this.#heardOfLate(hold);
+    if (producer.late || hold.is('settled')) return;
     if (hold.state === 'ended' && !hold.is('givenUp')) this.#table.revive(hold, producer);
     if (hold.state !== 'lost') hold.state = 'live';
     hold.number(event.fence);
@@ -423,8 +441,13 @@ class HoldLedger implements Ledger {
       else if (hold.state === 'live') {
         hold.state = 'silent';
         producer.hasSilent = true;
-        if (!hold.is('toldAbandoned')) findings.push(this.#abandon(hold));
-      } else if (hold.state === 'silent' && !hold.is('toldTakenOver') && this.#isTakenOver(hold)) {
+        if (producer.sure && !hold.is('toldAbandoned')) findings.push(this.#abandon(hold));
+      } else if (
+        producer.sure &&
+        hold.state === 'silent' &&
+        !hold.is('toldTakenOver') &&
+        this.#isTakenOver(hold)
+      ) {
         findings.push(this.#abandon(hold));
       }
     });

@@ -1,7 +1,7 @@
 import { causeOf } from './cause.js';
 import type { Finding, Overlap, OverlapEnd, Party, SuspectWindow } from './finding.js';
 import { type Hold, partyOf } from './hold.js';
-import type { HoldTable } from './hold-table.js';
+import { HOLDS_PER_LOCK, type HoldTable } from './hold-table.js';
 import { type NotOwnedEvent, provesOverlap } from './not-owned.js';
 import { listOthers } from './overlap-window.js';
 import type { ServerHistory } from './server-history.js';
@@ -58,7 +58,7 @@ export class Overlaps {
     const fence = event.fence ?? hold.fence;
     if (fence === undefined || !provesOverlap(event, fence)) return;
     const { latestFence, latestGrantUs } = event;
-    const known = this.#findByFence(hold, latestFence);
+    const known = this.#findByFence(hold, latestFence, latestGrantUs);
     const grantUs = latestGrantUs ?? (known?.serverId === serverId ? known?.grantUs : undefined);
     const other = known ? partyOf(known) : strangerOf(latestFence, latestGrantUs, serverId);
     if (hold.is('toldOverlap')) this.#tellMore(hold, [other], findings);
@@ -104,11 +104,42 @@ export class Overlaps {
     return !fenced || higher;
   }
 
-  #findByFence(hold: Hold, fence: number | undefined): Hold | undefined {
+  /**
+   * Whether the first other that is known may not be the first that reported: one before it cannot be told from one before the
+   * hold itself, whose grant is not known, or was by another server.
+   */
+  #mayBeginEarlier(hold: Hold, serverId: string | undefined, fromUs: number): boolean {
+    if (hold.grantUs === undefined) return true;
+    if (hold.serverId === serverId) return false;
+    let count = 0;
     for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
-      if (other.row !== hold.row && other.fence === fence) return other;
+      count += 1;
+      const isOfServer = other.row !== hold.row && other.serverId === serverId;
+      if (isOfServer && (other.grantUs ?? fromUs) < fromUs) return true;
     }
-    return undefined;
+    return count >= HOLDS_PER_LOCK;
+  }
+
+  /** Who an answer knew by the fence only may have reported since. */
+  #identify(hold: Hold, party: Party): Party {
+    const { owner, fence, grantUs } = party;
+    const known = owner === undefined ? this.#findByFence(hold, fence, grantUs) : undefined;
+    return known ? partyOf(known) : party;
+  }
+
+  /**
+   * The hold with this fence that was granted then. A library that counts its fences begins anew when the counter is lost: then
+   * several have the same.
+   */
+  #findByFence(hold: Hold, fence: number | undefined, grantUs: number | undefined): Hold | undefined {
+    let undated: Hold | undefined;
+    for (let other = this.#table.youngestOf(hold.lock); other; other = other.older) {
+      if (other.row === hold.row || other.fence !== fence || isGrantedBefore(other, hold)) continue;
+      if (grantUs !== undefined && other.grantUs === undefined) undated ??= other;
+      else if (Math.abs((other.grantUs ?? 0) - (grantUs ?? other.grantUs ?? 0)) <= UNFENCED_MARGIN_US)
+        return other;
+    }
+    return undated;
   }
 
   #tell(
@@ -133,7 +164,7 @@ export class Overlaps {
     const told = open?.window;
     const serverId = told ? told.serverId : hold.workedServer;
     const window = this.#windowOf(hold, serverId, [...(told?.others ?? []), ...others], told?.fromUs);
-    if (told && countOf(window) <= countOf(told) && isSameSpan(window, told)) return;
+    if (told && !tellsMore(window, told)) return;
     if (open) open.window = window;
     const [other] = window.others;
     findings.push({ kind: 'overlap_other', ...this.#about(hold, window), owner, other, ...window });
@@ -159,7 +190,7 @@ export class Overlaps {
     const known = [
       ...outlived.others.filter((one) => (grantOn(one, serverId) ?? boundUs) < boundUs),
       ...this.#laterOf(hold, serverId, boundUs),
-      ...told,
+      ...told.map((one) => this.#identify(hold, one)),
     ];
     const { others, moreOthers } = listOthers(known, outlived.moreOthers);
     const grants = [grantUs, ...others.map((one) => grantOn(one, serverId))].filter((us) => us !== undefined);
@@ -206,7 +237,7 @@ export class Overlaps {
     const [other] = others;
     const lengthMs = Math.max(0, workedUntilUs - fromUs) / 1000;
     const isReported = other?.owner !== undefined && grantOn(other, serverId) === fromUs;
-    const approximate = untilUs === undefined || !isReported;
+    const approximate = untilUs === undefined || !isReported || this.#mayBeginEarlier(hold, serverId, fromUs);
     return {
       kind: 'overlap_end',
       ...this.#about(hold, window),
@@ -232,12 +263,24 @@ function grantOn({ grantUs, serverId }: Party, server: string | undefined): numb
   return serverId === server ? grantUs : undefined;
 }
 
-function isSameSpan(one: SuspectWindow, other: SuspectWindow): boolean {
-  return one.fromUs === other.fromUs && one.untilUs === other.untilUs;
+/** By one server's clock. */
+function isGrantedBefore(one: Hold, hold: Hold): boolean {
+  if (one.serverId !== hold.serverId || one.grantUs === undefined || hold.grantUs === undefined) return false;
+  return one.grantUs <= hold.grantUs;
+}
+
+/** Another span, further others, or the owner of one that was known by its fence only. */
+function tellsMore(window: SuspectWindow, told: SuspectWindow): boolean {
+  const isSameSpan = window.fromUs === told.fromUs && window.untilUs === told.untilUs;
+  return !isSameSpan || countOf(window) > countOf(told) || namedOf(window) > namedOf(told);
 }
 
 function countOf({ others, moreOthers }: SuspectWindow): number {
   return others.length + moreOthers;
+}
+
+function namedOf({ others }: SuspectWindow): number {
+  return others.filter(({ owner }) => owner !== undefined).length;
 }
 
 function isEndKnownOn(hold: Hold, serverId: string | undefined): boolean {

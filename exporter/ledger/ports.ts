@@ -35,6 +35,17 @@ export type HeldKeyLook = {
     }
 );
 
+/** A key in Redis as it was looked at. */
+export interface SeenKey {
+  readonly owner: string | null;
+  /** Life left now; `null`: without expiry. */
+  readonly leftMs: number | null;
+  /** Redis's clock at the look. */
+  readonly seenUs: number;
+  /** Redis's clock at the key's expiry; `null`: without expiry. */
+  readonly expiresUs: number | null;
+}
+
 /** A lock key as a sweep saw it. */
 export interface SweptKey {
   readonly resource: string;
@@ -43,6 +54,8 @@ export interface SweptKey {
   readonly owner: string | null;
   /** Redis's clock at the last look. */
   readonly lastSeenUs: number;
+  /** The same clock at the key's expiry; `null`: without expiry. */
+  readonly expiresUs: number | null;
 }
 
 /**

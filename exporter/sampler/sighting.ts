@@ -133,12 +133,13 @@ export function endingOf(sighting: Sighting, goneUs: number): ObservedKind | und
 }
 
 /** What joins a sample with events needs of a sighting. No lock id: each costs 2 µs. */
-export type SweptSighting = Pick<SampledLock, 'resource' | 'leftMs' | 'owner' | 'lastSeenUs'>;
+export type SweptSighting = Pick<SampledLock, 'resource' | 'leftMs' | 'owner' | 'lastSeenUs'> &
+  Pick<Sighting, 'expiresUs'>;
 
 /** The sighting as it is joined with events. */
 export function joinable(sighting: Sighting, nowMs: number): SweptSighting {
-  const { resource, owner, lastSeenUs } = sighting;
-  return { resource, leftMs: leftOf(sighting, nowMs), owner, lastSeenUs };
+  const { resource, owner, lastSeenUs, expiresUs } = sighting;
+  return { resource, leftMs: leftOf(sighting, nowMs), owner, lastSeenUs, expiresUs };
 }
 
 function leftOf({ expiresMonoMs }: Sighting, nowMs: number): number | null {

@@ -12,6 +12,8 @@ export interface Sent {
   more?: boolean;
   /** Numbers left out before this batch. */
   gap?: number;
+  /** Its number; else the one after the last. */
+  seq?: number;
   closing?: boolean;
   serverId?: string | undefined;
 }
@@ -29,12 +31,12 @@ export class LedgerBench {
   /** Delivers a batch as ingest does: events, then holds, then the heartbeat. */
   send(
     producer: string,
-    { events = [], holds, more = false, gap = 0, closing = false, ...rest }: Sent = {},
+    { events = [], holds, more = false, gap = 0, closing = false, seq, ...rest }: Sent = {},
   ): Finding[] {
-    const seq = (this.#seqs.get(producer) ?? 0) + 1 + gap;
-    this.#seqs.set(producer, seq);
+    const number = seq ?? (this.#seqs.get(producer) ?? 0) + 1 + gap;
+    this.#seqs.set(producer, number);
     const serverId = 'serverId' in rest ? rest.serverId : 's1';
-    const batch: BatchFacts = { ...this.batch(producer), seq, serverId, closing };
+    const batch: BatchFacts = { ...this.batch(producer), seq: number, serverId, closing };
     const found = events.flatMap((event) => this.ledger.applyEvent(event, batch));
     if (holds) found.push(...this.ledger.applyHolds(holds, !more, batch));
     return [...found, ...this.ledger.heartbeat(batch)];

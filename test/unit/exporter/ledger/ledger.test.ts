@@ -308,6 +308,31 @@ describe('the suspect window of an overlap with several others', () => {
     expect(bench.wait(3000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 88_000 }]);
   });
 
+  it('names one whom an answer knew by the fence as soon as he reports, also after a hold with the same fence', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-b', { events: [grant(500, { ...other(2), owner: 'cccccccccccccccc' })] });
+    const late = renewal({ latestFence: 102, latestGrantUs: 5_000, serverUs: 7_000 });
+    const found = bench.send('producer-a', { events: [grant(1_000), late] });
+    const stranger = { owner: undefined, fence: 102, grantUs: 5_000 };
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: 'overlap', other: expect.objectContaining(stranger) }),
+    );
+    const later = bench.send('producer-b', { events: [acquired({ ...other(2), serverUs: 5_000 })] });
+    expect(later.find(({ kind }) => kind === 'overlap_other')).toMatchObject({
+      other: other(2),
+      fromUs: 5_000,
+    });
+  });
+
+  it('is called approximate where the grant of the late one is not known: an earlier other may be missing', () => {
+    const bench = overlapped(3, []);
+    const end = { latestFence: 104, latestGrantUs: 4_000_000, settledUs: 90_000_000 };
+    bench.send('producer-a', { events: [release(end)] });
+    expect(bench.wait(60_000).find(({ kind }) => kind === 'overlap_end')).toMatchObject({
+      approximate: true,
+    });
+  });
+
   it('names one whom a later answer of Redis tells of, and its own report in the place of that', () => {
     const bench = overlapped(0);
     const [told] = bench.send('producer-a', {
@@ -498,6 +523,41 @@ describe('a ghost holder', () => {
     expect(hear(bench, 9)).toEqual([]);
   });
 
+  it.each([
+    ['events that are older than the look: its release may wait behind them', { serverUs: 1_900_000 }],
+    ['events without a time', { serverUs: undefined }],
+  ])('is none while batches are full of %s', (_, change) => {
+    const other = { lock: 'fedcba9876543210', ...B };
+    const bench = suspect();
+    expect(hear(bench, 9, { events: [grant(0, { ...other, ...change })] })).toEqual([]);
+  });
+
+  it('is told by a batch with events when they are younger than the look', () => {
+    const other = { lock: 'fedcba9876543210', ...B };
+    const bench = suspect();
+    const found = bench.send('producer-a', { events: [grant(3_600_000, other)] });
+    expect(kindsOf(found)).toEqual(['ghost_holder']);
+  });
+
+  it('is none while a set comes in parts: events wait behind it', () => {
+    const bench = suspect();
+    const part = { holds: [reported()], more: true };
+    expect(hear(bench, 9, part)).toEqual([]);
+  });
+
+  it('is none of a hold that is first heard of by a late batch: its release went to an earlier run', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { seq: 8, holds: [] });
+    bench.send('producer-a', { seq: 5, events: [grant()] });
+    expect(bench.holders().holders).toBe(0);
+    bench.look(gone);
+    const later = [9, 10, 11, 12].flatMap((seq) => {
+      bench.wait(1000);
+      return bench.send('producer-a', { seq });
+    });
+    expect(later).toEqual([]);
+  });
+
   it('is none while the client is unsure', () => {
     const bench = suspect();
     bench.send('producer-a', { gap: 1 });
@@ -560,12 +620,21 @@ describe('a silent client', () => {
   it.each([
     ['an acquire whose outcome is not known', { outcome: 'unknown', reason: 'command_timeout' }, 5_000_000],
     ['an earlier holder whose grant is reported late', {}, 500_000],
+    ['a holder by another server, whose grant may be earlier', { serverId: 's2', fence: 102 }, 9_000_000],
   ])('is not taken over by %s', (_, change, serverUs) => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant()] });
     const other = { ...acquired({ ...B, fence: 99, serverUs }), ...change } as LockEvent;
     bench.send('producer-b', { events: [other], closing: true });
     expect(bench.wait(20_000)).toMatchObject([{ kind: 'abandoned', takenOver: false }]);
+  });
+
+  it('is not called abandoned while it is unsure: a batch that was missed may have had its release', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()] });
+    bench.send('producer-a', { gap: 1 });
+    expect(bench.wait(60_000)).toEqual([]);
+    expect(bench.holders().holders).toBe(0);
   });
 
   it('has not while it is heard of, or while this process itself stood still', () => {
@@ -642,9 +711,10 @@ describe('a sampled key', () => {
     bench.send('producer-a', {
       events: [grant(), release({ ...RELEASED, outcome: 'error', reason: 'readonly', serverUs: 1_500_000 })],
     });
-    const rises = [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000].map(
-      (us) => bench.ledger.judgeKey(key(HOLD.owner, us, us + 3_000_000), bench.nowMs).finding?.kind,
-    );
+    const rises = [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000].map((us) => {
+      bench.wait(1000);
+      return bench.ledger.judgeKey(key(HOLD.owner, us, us + 3_000_000), bench.nowMs).finding?.kind;
+    });
     expect(rises).toEqual([undefined, undefined, undefined, 'zombie_renewal', 'zombie_renewal']);
   });
 
@@ -657,8 +727,42 @@ describe('a sampled key', () => {
   it('is watched after a goodbye without a release, too', () => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant()], closing: true });
-    const found = [2, 3, 4].flatMap((us) => bench.look(there(HOLD.owner, us * 1_000_000)));
+    const found = [2, 4, 6].flatMap((us) => {
+      bench.wait(2000);
+      return bench.look(there(HOLD.owner, us * 1_000_000));
+    });
     expect(kindsOf(found)).toEqual(['zombie_renewal']);
+  });
+
+  it.each([
+    [
+      'whose server’s clock alone moves: it was set, or it is another server',
+      [0, 0, 0, 0],
+      [0, 60, 120, 180],
+    ],
+    ['whose looks alone are later and later: this process or Redis was slow', [0, 1, 3, 6], [0, 0, 0, 0]],
+    ['whose expiry moves by less than a twentieth of the lease', [0, 0.1, 0.2, 0.3], [0, 0.1, 0.2, 0.3]],
+  ])('is no zombie’s %s', (_, waitS, aheadS) => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant()], closing: true });
+    const found = waitS.map((waitedS, at) => {
+      const expiresUs = 9_000_000 + (aheadS[at] ?? 0) * 1_000_000;
+      const seen = { ...key(HOLD.owner, 2_000_000, expiresUs), leftMs: 1000 };
+      return bench.ledger.judgeKey(seen, bench.nowMs + waitedS * 1000).finding;
+    });
+    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('is watched from the expiry on that its client told: a look may be older than the last renewal', () => {
+    const bench = new LedgerBench();
+    const renewed = renewal({ outcome: 'renewed', serverUs: 3_000_000 });
+    bench.send('producer-a', { events: [grant(), renewed], closing: true });
+    const expiries = [4_000_000, 6_000_000, 7_000_000, 8_000_000];
+    const found = expiries.map((us) => {
+      bench.wait(2000);
+      return bench.ledger.judgeKey(key(HOLD.owner, us - 2_000_000, us), bench.nowMs).finding?.kind;
+    });
+    expect(found).toEqual([undefined, undefined, undefined, 'zombie_renewal']);
   });
 });
 
