@@ -44,7 +44,7 @@ export const FINDING_FIELDS: Fields<ShownFinding> = {
   moreOthers: ['number', 'Further ones that are known of.'],
   suspectFromUs: [
     'Redis time or null',
-    'From here on both may have written: of an overlap, the earliest grant to another that is known; of a ghost holder, the look that found the key gone or another’s. null: not known.',
+    'From here on both may have written: of an overlap, the earliest grant to another that is known here, so it is too late where the first other reports to another exporter, or not at all; of a ghost holder, the look that found the key gone or another’s. null: not known.',
   ],
   suspectUntilUs: [
     'Redis time or null',
@@ -57,7 +57,7 @@ export const FINDING_FIELDS: Fields<ShownFinding> = {
   ],
   approximate: [
     'true or false',
-    '`lengthMs` is an estimate: the first other never reported here, so that there may be an earlier one, or an end is not known by the server’s clock.',
+    '`lengthMs` is an estimate: the first other never reported here, so that there may be an earlier one; or an earlier one did, but may have been before the holder; or an end is not known by the server’s clock.',
   ],
   cause: ['word or null', 'What probably led to it; below. null where nothing is to be explained.'],
   provenBy: ['word or null', 'What showed an overlap; below. null for other kinds.'],
