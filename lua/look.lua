@@ -79,5 +79,5 @@ while at <= #names do
 end
 
 local server_us = string.format('%016.0f', began_us)
-local states_packed = table.concat(records)
-return { 'looked', server_us, now_us() - began_us, states_packed }
+local states = table.concat(records)
+return { 'looked', server_us, now_us() - began_us, states }

@@ -107,7 +107,7 @@ local function owner_of(key, is_first)
   return owner
 end
 
-local records = {}
+local fields, count_of_fields = {}, 0
 for i = 1, #keys do
   local key = keys[i]
   local left = try('PTTL', key)
@@ -116,9 +116,18 @@ for i = 1, #keys do
     left = MOVED
   end
   local owner = with_owners == '0' and SPACES or left < -1 and NO_OWNER or owner_of(key, i == 1)
-  records[i] = pack(RECORD, left, owner, #key, key)
+  fields[count_of_fields + 1], fields[count_of_fields + 2] = left, owner
+  fields[count_of_fields + 3], fields[count_of_fields + 4] = #key, key
+  count_of_fields = count_of_fields + 4
+end
+
+-- Many records at a time: a call for each would cost half as much as PTTL. Lua takes at most 8000 arguments.
+local packed = {}
+for from = 1, count_of_fields, 4000 do
+  local to = math.min(count_of_fields, from + 3999)
+  packed[#packed + 1] = pack(string.rep(RECORD, (to - from + 1) / 4), unpack(fields, from, to))
 end
 
 local server_us = string.format('%016.0f', began_us)
-local keys_packed = table.concat(records)
-return { 'sampled', step[1], server_us, now_us() - began_us, keys_packed }
+local records = table.concat(packed)
+return { 'sampled', step[1], server_us, now_us() - began_us, records }

@@ -201,15 +201,17 @@ async function scanExpiries(
   scripts: ReturnType<typeof loadLockScripts>,
 ): Promise<void> {
   const args = { pattern: 'lock:*', count, withOwners: false, maxValueBytes: 0, prefixes: [] };
-  let cursor = '0';
   let expiring = 0;
-  do {
-    const reply = await scripts.sample(redis, { ...args, cursor });
-    reply.keys.forEach(({ leftMs }) => {
+  let pending = scripts.sample(redis, { ...args, cursor: '0' });
+  for (let isLast = false; !isLast; ) {
+    const { cursor, keys } = await pending;
+    isLast = cursor === '0';
+    // As the sampler does it: keys are taken in while Redis works on the next step.
+    if (!isLast) pending = scripts.sample(redis, { ...args, cursor });
+    keys.forEach(({ leftMs }) => {
       if (leftMs !== null) expiring += 1;
     });
-    cursor = reply.cursor;
-  } while (cursor !== '0');
+  }
   if (expiring < LOCKS) throw new Error(`only ${expiring} locks were read`);
 }
 

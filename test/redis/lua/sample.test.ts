@@ -87,6 +87,14 @@ describe('sample', () => {
     expect((await sweep({ pattern: Buffer.from([0x6c, 0x80, 0x2a]) })).keys.size).toBe(1);
   });
 
+  it('tells of several thousand keys in one step', async () => {
+    const names = Array.from({ length: 3500 }, (_, at) => `lock:${'x'.repeat(at % 40)}${at}`);
+    await redis.mset(names.flatMap((name) => [name, name]));
+    const reply = await step({ count: 1_000_000 });
+    const seen = copyKeys(reply).map(({ key, owner }) => [String(key), owner]);
+    expect([reply.cursor, seen.sort()]).toEqual(['0', names.map((name) => [name, ownerDigest(name)]).sort()]);
+  });
+
   it('leaves out fence keys even where the pattern matches them', async () => {
     await bindScripts(redis).acquire(makeLock('lock:a').mine);
     expect([...(await sweep({ pattern: '*' })).keys.keys()]).toEqual(['lock:a']);
