@@ -220,7 +220,8 @@ export class Hold implements DeadlineItem {
       grantUs: this.grant.grantUs,
       ...(id === undefined || id === current.id ? {} : { serverId: id }),
       leaseMs: this.term.leaseMs,
-      leftMs: Math.max(0, Math.round(this.term.endMs - nowMs)),
+      // A loss that Redis told comes before the deadline. Its event may have been dropped: then only this tells it.
+      leftMs: this.#loss === undefined ? Math.max(0, Math.round(this.term.endMs - nowMs)) : 0,
       renewals: this.term.renewals,
       ...(name.keyBase64 === undefined ? {} : { keyBase64: name.keyBase64 }),
     };

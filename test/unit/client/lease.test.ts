@@ -150,6 +150,14 @@ test('a heartbeat lists each hold, also a lost one until its release was answere
   expect(log.source?.shortestLeaseMs()).toBe(5000);
 });
 
+test('a heartbeat gives no lease to a hold that Redis said is lost, though its deadline is to come', async () => {
+  const { grant, server, log } = makeBench();
+  const lease = await grant('lock:a', { leaseMs: 5000 });
+  server.delete('lock:a');
+  await lease.check();
+  expect([...(log.source?.holds() ?? [])]).toMatchObject([{ leaseMs: 5000, leftMs: 0 }]);
+});
+
 test('the emitter hears of the first hold, the last, and a shorter lease, but not of each lock', async () => {
   const { grant, log } = makeBench();
   const first = await grant('lock:a', { leaseMs: 1000 });
