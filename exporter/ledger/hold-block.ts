@@ -41,7 +41,7 @@ export const INTEGER = {
 const INTEGERS = Object.keys(INTEGER).length;
 
 /** Places of a row's texts, each shared by many rows. */
-export const TEXT = { resource: 0, serverId: 1, workedServer: 2 } as const;
+export const TEXT = { resource: 0, serverId: 1 } as const;
 const TEXTS = Object.keys(TEXT).length;
 
 /** Stands in the place of a link. */
@@ -50,12 +50,13 @@ export const NO_ROW = -1;
 /** Some rows, each kind of value in an array. A row's place in one is its index times the number of such values. */
 export class HoldBlock {
   readonly numbers = new Float64Array(ROWS_PER_BLOCK * NUMBERS);
-  /** Not there before it is written to: a hundred thousand locks that are held take 3 MB less. */
+  /** Not there before they are written to: a hundred thousand locks that are held take 5 MB less. */
   #lateNumbers: Float64Array | undefined = undefined;
+  #workedServers: (string | undefined)[] | undefined = undefined;
+  #histories: (LockHistory | undefined)[] | undefined = undefined;
   readonly integers = new Int32Array(ROWS_PER_BLOCK * INTEGERS);
   readonly texts: (string | undefined)[] = new Array(ROWS_PER_BLOCK * TEXTS).fill(undefined);
   readonly producers: (Producer | undefined)[] = new Array(ROWS_PER_BLOCK).fill(undefined);
-  readonly histories: (LockHistory | undefined)[] = new Array(ROWS_PER_BLOCK).fill(undefined);
 
   /** Makes a row one of which nothing is known. */
   clear(index: number): void {
@@ -70,7 +71,27 @@ export class HoldBlock {
     if (late)
       for (let at = index * LATE_NUMBERS; at < (index + 1) * LATE_NUMBERS; at += 1) late[at] = Number.NaN;
     this.producers[index] = undefined;
-    this.histories[index] = undefined;
+    if (this.#workedServers) this.#workedServers[index] = undefined;
+    if (this.#histories) this.#histories[index] = undefined;
+  }
+
+  workedServer(index: number): string | undefined {
+    return this.#workedServers?.[index];
+  }
+
+  setWorkedServer(index: number, serverId: string): void {
+    this.#workedServers ??= new Array(ROWS_PER_BLOCK).fill(undefined);
+    this.#workedServers[index] = serverId;
+  }
+
+  history(index: number): LockHistory | undefined {
+    return this.#histories?.[index];
+  }
+
+  setHistory(index: number, history: LockHistory | undefined): void {
+    if (history === undefined && this.#histories === undefined) return;
+    this.#histories ??= new Array(ROWS_PER_BLOCK).fill(undefined);
+    this.#histories[index] = history;
   }
 
   late(index: number, place: number): number | undefined {

@@ -10,7 +10,7 @@ const LOCK_WORDS = [INTEGER.lockHigh, INTEGER.lockLow] as const;
 const OWNER_WORDS = [INTEGER.ownerHigh, INTEGER.ownerLow] as const;
 
 /**
- * Where the holds are kept: 150 bytes for each, nearly all of it outside of the heap that is collected. As objects, of 400
+ * Where the holds are kept: 130 bytes for each, nearly all of it outside of the heap that is collected. As objects, of 400
  * bytes, a hundred thousand of them took as much as the rest of the program, and a busy lock's outlived two scavenges before
  * they were forgotten.
  *

@@ -184,7 +184,7 @@ export class Hold {
   }
 
   get workedServer(): string | undefined {
-    return this.#text(TEXT.workedServer);
+    return this.#block.workedServer(this.#index);
   }
 
   /** Redis's clock when it answered the release. */
@@ -276,11 +276,11 @@ export class Hold {
 
   /** Undefined: it is the only hold of its lock. */
   get history(): LockHistory | undefined {
-    return this.#block.histories[this.#index];
+    return this.#block.history(this.#index);
   }
 
   set history(history: LockHistory | undefined) {
-    this.#block.histories[this.#index] = history;
+    this.#block.setHistory(this.#index, history);
   }
 
   is(mark: HoldMark): boolean {
@@ -314,7 +314,7 @@ export class Hold {
   /** Its work went on until then. */
   work(untilUs: number, serverId: string): void {
     this.#block.setLate(this.#index, LATE_NUMBER.workedUntilUs, untilUs);
-    this.#setText(TEXT.workedServer, serverId);
+    this.#block.setWorkedServer(this.#index, serverId);
     this.history?.worked(this);
   }
 

@@ -75,7 +75,7 @@ export interface Ledger {
   size(): LedgerSize;
 }
 
-/** About 150 bytes for each hold. */
+/** About 130 bytes for each hold. */
 export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
   maxHolds: 120_000,
   maxEnded: 30_000,

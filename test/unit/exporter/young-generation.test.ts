@@ -5,7 +5,7 @@ import { makeYoungRoom, watchYoungRoom } from '../../../exporter/young-generatio
 import { FakeClock } from '../../support/clocks.js';
 
 const FORBID = '--semi-space-growth-factor=1';
-const ALLOW = '--semi-space-growth-factor=4';
+const ALLOW = '--semi-space-growth-factor=2';
 
 it('growing is allowed only until there is room enough, and never for ever', () => {
   const flags: string[] = [];
@@ -13,7 +13,7 @@ it('growing is allowed only until there is room enough, and never for ever', () 
   const setFlag = (flag: string) => flags.push(flag);
   const roomBytes = () => {
     looks += 1;
-    return looks < 3 ? 2e6 : 8.4e6;
+    return looks < 3 ? 2e6 : 4.2e6;
   };
   makeYoungRoom({ setFlag, roomBytes });
   expect([looks, flags]).toEqual([3, [ALLOW, FORBID]]);
@@ -24,14 +24,14 @@ it('growing is allowed only until there is room enough, and never for ever', () 
 it('room that was made smaller may grow again, and no further', async () => {
   const clock = new FakeClock();
   const flags: string[] = [];
-  let room = 8.4e6;
+  let room = 4.2e6;
   watchYoungRoom(clock, { roomBytes: () => room, setFlag: (flag) => flags.push(flag) });
   await clock.advance(10_000);
   expect(flags).toEqual([]);
   room = 2.1e6;
   await clock.advance(10_000);
   expect(flags).toEqual([ALLOW]);
-  room = 8.4e6;
+  room = 4.2e6;
   await clock.advance(10_000);
   expect(flags).toEqual([ALLOW, FORBID]);
 });
@@ -56,7 +56,7 @@ function roomAfterLoad(before: string): number {
   return Number(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }));
 }
 
-it('this Node heeds it: load makes the room grow four times as large without it, and not with it', () => {
+it('this Node heeds it: load makes the room grow eight times as large without it, and not with it', () => {
   expect(roomAfterLoad('')).toBeGreaterThan(30e6);
-  expect(roomAfterLoad('makeYoungRoom(youngEngine());')).toBeLessThan(10e6);
+  expect(roomAfterLoad('makeYoungRoom(youngEngine());')).toBeLessThan(5e6);
 });
