@@ -239,7 +239,7 @@ export class Exporter {
     const inOrder = seq === before.highest + 1;
     if (!inOrder && before.highest > 0) this.#records.note('a batch was missed');
     // The last part of a set looks like a whole one to a run that never saw the first; the client sends it anew at once.
-    const isSet = set !== undefined && !set.more && (set.first || inOrder || before.highest === 0);
+    const isSet = set !== undefined && !set.more;
     const sure = isSet || seq === 1 || (inOrder && before.sure);
     if (!sure) this.#records.note('a client was unsure');
     const closed = before.closed || closing;
