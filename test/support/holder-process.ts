@@ -13,6 +13,8 @@ export interface SpawnNodeOptions {
   nodeArgs?: readonly string[];
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
+  /** How long an event or a reply is waited for, unless a call says otherwise. Default 10000 ms. */
+  timeoutMs?: number;
 }
 
 /** A Node child that takes commands and tells events, both as lines of JSON. */
@@ -24,8 +26,7 @@ export interface NodeChild {
   /** Sends `{id, …command}` and resolves with the child's `{event: 'reply', id, …}`. */
   ask(command: object, timeoutMs?: number): Promise<ChildEvent>;
   /**
-   * The next event of this name that no earlier call has returned, also when it came already. Default time-out
-   * 10000 ms.
+   * The next event of this name that no earlier call has returned, also when it came already.
    *
    * @throws Error with the child's last output, on time-out or when the child ended.
    */
@@ -38,9 +39,9 @@ export interface NodeChild {
  * Starts a script as a child of its own, by this very Node. TypeScript children come from `dist/`: build first.
  */
 export async function spawnNode(script: string, options: SpawnNodeOptions = {}): Promise<NodeChild> {
-  const { args = [], nodeArgs = [], ...rest } = options;
+  const { args = [], nodeArgs = [], timeoutMs = 10_000, ...rest } = options;
   const child = await spawnChild(process.execPath, { ...rest, args: [...nodeArgs, script, ...args] });
-  return new LineChild(child);
+  return new LineChild(child, timeoutMs);
 }
 
 class LineChild implements NodeChild {
@@ -48,7 +49,10 @@ class LineChild implements NodeChild {
   readonly #returned = new Set<number>();
   #lastId = 0;
 
-  constructor(readonly process: ChildHandle) {}
+  constructor(
+    readonly process: ChildHandle,
+    readonly timeoutMs: number,
+  ) {}
 
   get pid(): number {
     return this.process.pid;
@@ -78,7 +82,11 @@ class LineChild implements NodeChild {
     return this.process.stdout.lines.flatMap((line) => parseEvent(line) ?? []);
   }
 
-  async #take(wanted: (event: ChildEvent) => boolean, what: string, timeoutMs = 10_000): Promise<ChildEvent> {
+  async #take(
+    wanted: (event: ChildEvent) => boolean,
+    what: string,
+    timeoutMs = this.timeoutMs,
+  ): Promise<ChildEvent> {
     const { stdout, stderr } = this.process;
     let taken: ChildEvent | undefined;
     const look = (line: string, index: number) => {

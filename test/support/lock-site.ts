@@ -4,6 +4,8 @@ import { freePort } from './free-port.js';
 import { type NodeChild, spawnNode } from './holder-process.js';
 import type { RedisServer } from './redis-server.js';
 
+/** A dozen processes that start at once on a busy machine need many seconds. */
+const CLIENT_MS = 60_000;
 const HOLDER = fileURLToPath(new URL('./holder-main.mjs', import.meta.url));
 
 /** One exporter with the clients that report to it. */
@@ -55,7 +57,7 @@ class Site implements LockSite {
       HOLDER_STORE: this.store,
       HOLDER_INGEST_URL: ingestUrl,
     };
-    const child = await spawnNode(HOLDER, { env });
+    const child = await spawnNode(HOLDER, { env, timeoutMs: CLIENT_MS });
     this.#holders.push(child);
     await child.next('ready');
     return child;

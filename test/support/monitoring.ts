@@ -41,6 +41,11 @@ export interface MonitoringOptions {
    * No limit or floor changes.
    */
   readonly factor: number;
+  /**
+   * Time between two scrapes, which is also the time that one may take. Default: as the factor says. Longer where that is
+   * too short for a busy machine, but so that three fit into the divided `bridge`.
+   */
+  readonly scrapeMs?: number;
   /** Seconds that an hour of the daily figures takes. Default: an hour. */
   readonly hour?: number;
 }
@@ -58,7 +63,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
     ends.push(() => alertmanager.stop());
     const prometheus = await startPrometheus(scraping(options, alertmanager.target));
     ends.push(() => prometheus.stop());
-    const scrapeMs = scrapeInterval(options.factor);
+    const scrapeMs = scrapeInterval(options);
     const watching = () =>
       waitFor(async () => (await prometheus.query('up == 1')).length === options.targets.length, {
         what: 'every target to be scraped',
@@ -76,14 +81,15 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
   }
 }
 
-function scraping({ targets, labels = {}, factor, hour }: MonitoringOptions, alertmanager: string) {
+function scraping(options: MonitoringOptions, alertmanager: string) {
+  const { targets, labels = {}, factor, hour } = options;
   const files = Object.fromEntries(
     [...ruleFiles(scaleDurations(THRESHOLDS, factor), DEFAULT_OPTIONS, hour)].map(([name, text]) => [
       name,
       factor === 1 && hour === undefined ? readShipped(name) : text,
     ]),
   );
-  const interval = `${scrapeInterval(factor)}ms`;
+  const interval = `${scrapeInterval(options)}ms`;
   const config = {
     global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
     rule_files: Object.keys(files),
@@ -126,6 +132,6 @@ async function unhealthyRules(prometheus: PrometheusServer): Promise<string[]> {
     .map(({ name, health, lastError }) => `${name}: ${health} ${lastError}`);
 }
 
-function scrapeInterval(factor: number): number {
-  return Math.round((SCRAPE_SECONDS * 1000) / factor);
+function scrapeInterval({ factor, scrapeMs }: MonitoringOptions): number {
+  return scrapeMs ?? Math.round((SCRAPE_SECONDS * 1000) / factor);
 }
