@@ -99,6 +99,10 @@ export interface LockScripts {
   together?(connection: ScriptConnection, calls: readonly TogetherCall[]): Promise<TogetherReply[]>;
   /** One SCAN step with a look at each key found. Writes nothing. Of a cluster, it sees the one node it is sent to. */
   sample(connection: SampleConnection, args: SampleArgs): Promise<SampleReply>;
+}
+
+/** All scripts there are: clients need not have the last one. */
+export interface LoadedScripts extends LockScripts {
   /**
    * A look at keys by name, all in one moment. Writes nothing. Of a cluster, it knows the keys of the one node that it
    * is sent to.
@@ -110,7 +114,7 @@ export interface LockScripts {
  * Reads the scripts from the files beside this one. Blocks for six small reads: call it once, at start.
  * @throws the file system's error when a script file is missing
  */
-export function loadLockScripts(): LockScripts {
+export function loadLockScripts(): LoadedScripts {
   const acquire = loadScript('acquire');
   const renew = loadScript('renew');
   const release = loadScript('release');

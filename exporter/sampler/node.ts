@@ -1,5 +1,5 @@
 import type { Clock } from '../../contract/clock.js';
-import type { LockScripts } from '../../lua/scripts.js';
+import type { LoadedScripts } from '../../lua/scripts.js';
 import { createCommandStep } from './command-step.js';
 import type { SampleRedis } from './connection.js';
 import { dataSetReader } from './data-set.js';
@@ -17,7 +17,7 @@ import { serverIdReader } from './server-id.js';
 export function createNode(
   name: string,
   redis: SampleRedis,
-  scripts: Pick<LockScripts, 'sample' | 'look'>,
+  scripts: Pick<LoadedScripts, 'sample' | 'look'>,
   clock: Clock,
   db = 0,
 ): NodeParts {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../contract/clock.js';
 import type { KeyState } from '../../lua/key-state.js';
 import type { LookedKeys } from '../../lua/looked-keys.js';
-import type { LockScripts } from '../../lua/scripts.js';
+import type { LoadedScripts } from '../../lua/scripts.js';
 import type { SampleRedis } from './connection.js';
 import type { KeyLook, KeySight, KeySights } from './key-look.js';
 import { redisReasonOf } from './redis-reason.js';
@@ -11,7 +11,7 @@ import { costOfScript } from './server-time.js';
 import { MAX_VALUE_BYTES, StepFailure } from './step.js';
 
 /** What the look needs of the script bindings. */
-export type LookScript = Pick<LockScripts, 'look'>;
+export type LookScript = Pick<LoadedScripts, 'look'>;
 
 /** Looks by the `look` script: all keys in one moment, and nothing is made for any of them. */
 export function createScriptLook(

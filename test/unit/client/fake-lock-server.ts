@@ -49,7 +49,6 @@ export class FakeLockServer {
       release: (_, args) => this.#run('release', args, () => this.#release(args)),
       check: (_, args) => this.#run('check', args, () => this.#check(args)),
       sample: () => Promise.reject(new Error('not used')),
-      look: () => Promise.reject(new Error('not used')),
     };
   }
 

@@ -39,7 +39,6 @@ describe('the sender of scripts', () => {
       renew: (_, { key }) => note(`renew ${key}`, { word: 'renewed', serverUs: 1 }),
       check: (_, { key }) => note(`check ${key}`, { word: 'held', serverUs: 1, leftMs: 1 }),
       sample: () => Promise.reject(new Error('not used')),
-      look: () => Promise.reject(new Error('not used')),
       together: (_, calls) => {
         sent.push(calls.map(({ script, args }) => `${script} ${args.key}`).join(' + '));
         return answers.shift()?.() ?? Promise.resolve(calls.map(() => released));

@@ -242,7 +242,6 @@ export function networkScripts(): LockScripts {
     release: (connection, args) => send(connection, { name: 'release', args }),
     check: (connection, args) => send(connection, { name: 'check', args }),
     sample: () => Promise.reject(new Error('not used')),
-    look: () => Promise.reject(new Error('not used')),
   };
 }
 
