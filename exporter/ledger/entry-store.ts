@@ -1,3 +1,4 @@
+import { digestOf, highWord, lowWord } from './digest-words.js';
 import type { TimelineEntry } from './timeline.js';
 
 /** Who told an entry. One object for all entries of a batch. */
@@ -24,11 +25,13 @@ const NUMBER = {
   loopDelayMs: 9,
 } as const;
 const NUMBERS = Object.keys(NUMBER).length;
-const TEXT = { outcome: 0, reason: 1, serverId: 2, owner: 3 } as const;
+/** Each shared by many entries: a text of its own would outlive the batch that brought it. */
+const TEXT = { outcome: 0, reason: 1, serverId: 2 } as const;
 const TEXTS = Object.keys(TEXT).length;
 /** Room at the beginning, in entries; it doubles as often as needed. */
 const FIRST_ROOM = 256;
 const NONE = -1;
+const OWNER_WORDS = 2;
 
 /** A list of entries in the store. */
 export interface EntryList {
@@ -45,6 +48,8 @@ export interface EntryList {
 export class EntryStore {
   #numbers = new Float64Array(FIRST_ROOM * NUMBERS);
   #next = new Int32Array(FIRST_ROOM);
+  /** Two words of each owner digest; zeros for none, which no digest is but for a chance of 1 to 2^64. */
+  #owners = new Int32Array(FIRST_ROOM * OWNER_WORDS);
   readonly #kinds: TimelineEntry['kind'][] = [];
   readonly #texts: (string | undefined)[] = [];
   readonly #sources: (EntrySource | undefined)[] = [];
@@ -68,7 +73,6 @@ export class EntryStore {
     const at = list.oldest;
     list.oldest = this.#next[at] ?? NONE;
     list.size -= 1;
-    this.#texts[at * TEXTS + TEXT.owner] = undefined;
     this.#sources[at] = undefined;
     this.#next[at] = this.#free;
     this.#free = at;
@@ -95,7 +99,7 @@ export class EntryStore {
   ): void {
     let at = list.oldest;
     for (let read = 0; read < list.size; read += 1) {
-      if (this.#kinds[at] === kind && this.#texts[at * TEXTS + TEXT.owner] === owner) {
+      if (this.#kinds[at] === kind && this.#readOwner(at) === owner) {
         const number = at * NUMBERS;
         this.#numbers[number + NUMBER.serverUs] = serverUs;
         this.#numbers[number + NUMBER.latestFence] = other?.fence ?? Number.NaN;
@@ -119,10 +123,13 @@ export class EntryStore {
   #grow(): void {
     const room = 2 * this.#next.length;
     const [numbers, next] = [new Float64Array(room * NUMBERS), new Int32Array(room)];
+    const owners = new Int32Array(room * OWNER_WORDS);
     numbers.set(this.#numbers);
     next.set(this.#next);
+    owners.set(this.#owners);
     this.#numbers = numbers;
     this.#next = next;
+    this.#owners = owners;
   }
 
   #write(at: number, facts: EntryFacts, source: EntrySource): void {
@@ -135,7 +142,8 @@ export class EntryStore {
     texts[text + TEXT.outcome] = facts.outcome;
     texts[text + TEXT.reason] = facts.reason;
     texts[text + TEXT.serverId] = this.#lastServerId;
-    texts[text + TEXT.owner] = facts.owner;
+    this.#owners[at * OWNER_WORDS] = facts.owner === undefined ? 0 : highWord(facts.owner);
+    this.#owners[at * OWNER_WORDS + 1] = facts.owner === undefined ? 0 : lowWord(facts.owner);
     const numbers = this.#numbers;
     const number = at * NUMBERS;
     numbers[number + NUMBER.serverUs] = facts.serverUs ?? Number.NaN;
@@ -148,6 +156,11 @@ export class EntryStore {
     numbers[number + NUMBER.spanMs] = facts.spanMs ?? Number.NaN;
     numbers[number + NUMBER.attempts] = facts.attempts ?? Number.NaN;
     numbers[number + NUMBER.loopDelayMs] = facts.loopDelayMs ?? Number.NaN;
+  }
+
+  #readOwner(at: number): string | undefined {
+    const [high, low] = [this.#owners[at * OWNER_WORDS] ?? 0, this.#owners[at * OWNER_WORDS + 1] ?? 0];
+    return high === 0 && low === 0 ? undefined : digestOf(high, low);
   }
 
   #read(at: number): TimelineEntry {
@@ -164,7 +177,7 @@ export class EntryStore {
       serverUs: number('serverUs'),
       serverId: text('serverId'),
       atMs: number('atMs') ?? 0,
-      owner: text('owner'),
+      owner: this.#readOwner(at),
       fence: number('fence'),
       latestFence: number('latestFence'),
       latestGrantUs: number('latestGrantUs'),

@@ -21,10 +21,11 @@ export interface Party {
 
 /**
  * What probably led to a loss, so that the reader begins at the right end. `pause`: the whole process stood still.
- * `slow_work`: it ran, but the work took longer than the lease. `server_changed`: another server answered than the one that
+ * `slow_work`: it ran, but the work took longer than the lease, or than `maxHoldMs`. `renewal_failed`: it ran, and a watchdog was
+ * to renew the lease, but no renewal was confirmed in time: the network, or Redis. `server_changed`: another server answered than the one that
  * had granted (failover, restart). `deleted`: the key went before its lease ended (DEL, eviction, FLUSHALL).
  */
-export type Cause = 'pause' | 'slow_work' | 'server_changed' | 'deleted' | 'unknown';
+export type Cause = 'pause' | 'slow_work' | 'renewal_failed' | 'server_changed' | 'deleted' | 'unknown';
 
 interface Common {
   readonly store: string;
@@ -111,9 +112,9 @@ export interface OverlapEnd extends Common, SuspectWindow {
 /**
  * A client believes to hold a lock that Redis has lost: found before the client knows. Once per hold.
  *
- * Told when a look on the master found the key gone or another's, and a batch that the client built surely later, by the same
- * server, still reports the hold. "Surely later": a client has one batch in flight, so a batch was built after the one before it
- * had been answered here; and nothing waited behind it, or it carries an event that is younger than the look.
+ * Told when a look on the master found the key gone or another's, and two batches that the client built surely later, by the same
+ * server, still report the hold. "Surely later": a client has one batch in flight, so a batch was built after the one before it
+ * had been answered here; and nothing waited behind it. One is enough that carries an event which is younger than the look.
  *
  * Cannot see: a client that talks to another server than the one looked at (each sees its own truth); a key whose bytes
  * the client does not report; anything where Redis's run id is not known.

@@ -1,4 +1,4 @@
-import { causeOf } from './cause.js';
+import type { Causes } from './cause.js';
 import type { EmittedUntil } from './emitted-until.js';
 import type { Finding } from './finding.js';
 import { type Hold, partyOf } from './hold.js';
@@ -16,12 +16,19 @@ const RELEASE_UNDER_WAY_MS = 1500;
 export class Ghosts {
   readonly #store: string;
   readonly #table: HoldTable;
+  readonly #causes: Causes;
   readonly #suspects = new Map<number, Hold>();
+  /**
+   * Rows of those that one such batch still reported. A client that stood still may send it before it reads the answer to its
+   * release, which had long come: the next batch is built after that.
+   */
+  readonly #stillHeld = new Set<number>();
   #lastLookMs = Number.NEGATIVE_INFINITY;
 
-  constructor(store: string, table: HoldTable) {
+  constructor(store: string, table: HoldTable, causes: Causes) {
     this.#store = store;
     this.#table = table;
+    this.#causes = causes;
   }
 
   /** Takes in one look at all held keys. */
@@ -82,10 +89,13 @@ export class Ghosts {
   #judge(hold: Hold, serverId: string | undefined, emitted: EmittedUntil, findings: Finding[]): void {
     const { suspicion, producer, lock, resource } = hold;
     if (!suspicion || suspicion.serverId !== serverId) return;
-    const isLater =
-      (emitted.isAll && producer.builtAfterMs >= suspicion.sinceMs + RELEASE_UNDER_WAY_MS) ||
-      emitted.isAfter(suspicion.seenUs + RELEASE_UNDER_WAY_MS * 1000, suspicion.serverId);
-    if (!isLater) return;
+    if (!emitted.isAfter(suspicion.seenUs + RELEASE_UNDER_WAY_MS * 1000, suspicion.serverId)) {
+      if (!emitted.isAll || producer.builtAfterMs < suspicion.sinceMs + RELEASE_UNDER_WAY_MS) return;
+      if (!this.#stillHeld.has(hold.row)) {
+        this.#stillHeld.add(hold.row);
+        return;
+      }
+    }
     this.clear(hold);
     hold.state = 'lost';
     hold.mark('toldLoss');
@@ -99,7 +109,7 @@ export class Ghosts {
       found,
       seenUs,
       serverId: suspicion.serverId,
-      cause: causeOf(hold, seenUs, suspicion.serverId),
+      cause: this.#causes.causeOf(hold, seenUs, suspicion.serverId),
     });
   }
 }

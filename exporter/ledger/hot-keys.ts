@@ -1,4 +1,5 @@
 import type { LockEvent } from '../../contract/event.js';
+import { highWord, lowWord } from './digest-words.js';
 import { SpaceSaving } from './space-saving.js';
 
 /** One hot lock, over the last full window. */
@@ -64,7 +65,9 @@ interface LockCounts {
   heldSinceMs: number | undefined;
   /** When its lease is over at the latest, counted from the receipt. Beyond it nobody holds the lock, dead or alive. */
   heldUntilMs: number;
-  holder: string | undefined;
+  /** The words of the holder's digest: its text would outlive the batch that brought it. Without a hold they say nothing. */
+  holderHigh: number;
+  holderLow: number;
 }
 
 const NO_COUNTS: LockCounts = Object.freeze({
@@ -76,7 +79,8 @@ const NO_COUNTS: LockCounts = Object.freeze({
   heldMs: 0,
   heldSinceMs: undefined,
   heldUntilMs: 0,
-  holder: undefined,
+  holderHigh: 0,
+  holderLow: 0,
 });
 
 /** One by one: `Object.assign` takes ten times as long. */
@@ -89,7 +93,8 @@ function empty(counts: LockCounts): void {
   counts.heldMs = 0;
   counts.heldSinceMs = undefined;
   counts.heldUntilMs = 0;
-  counts.holder = undefined;
+  counts.holderHigh = 0;
+  counts.holderLow = 0;
 }
 
 /** A lock that has series. */
@@ -169,7 +174,8 @@ export class HotKeys {
   #tried(event: LockEvent & { kind: 'acquire' }, nowMs: number): void {
     if (event.attempts === 0) return;
     const { value } = this.#counts.add(event.lock, event.attempts);
-    value.resource = event.resource;
+    // Another text of the same name is not kept either.
+    if (value.resource !== event.resource) value.resource = event.resource;
     value.attempts += event.attempts;
     const acquired = event.outcome === 'acquired';
     if (acquired) value.contended += event.attempts - 1;
@@ -178,18 +184,19 @@ export class HotKeys {
     this.#stop(value, nowMs);
     value.heldSinceMs = nowMs;
     value.heldUntilMs = nowMs + event.leaseMs;
-    value.holder = event.owner;
+    value.holderHigh = highWord(event.owner);
+    value.holderLow = lowWord(event.owner);
   }
 
   #renewed(event: LockEvent & { kind: 'renew' }, nowMs: number): void {
     const value = this.#counts.get(event.lock)?.value;
-    if (value?.holder === event.owner && event.outcome === 'renewed')
+    if (value && event.outcome === 'renewed' && isHeldBy(value, event.owner))
       value.heldUntilMs = nowMs + event.leaseMs;
   }
 
   #lost(lock: string, owner: string, nowMs: number): void {
     const value = this.#counts.get(lock)?.value;
-    if (value?.holder === owner) this.#stop(value, nowMs);
+    if (value && isHeldBy(value, owner)) this.#stop(value, nowMs);
   }
 
   #released(lock: string, owner: string, holdMs: number, nowMs: number): void {
@@ -197,7 +204,7 @@ export class HotKeys {
     if (!value) return;
     value.holds += 1;
     value.workMs += holdMs;
-    if (value.holder !== owner) return;
+    if (!isHeldBy(value, owner)) return;
     // Both reports may have come in one batch: then only the client knows how long it was.
     value.heldSinceMs = Math.min(value.heldSinceMs ?? nowMs, nowMs - holdMs);
     this.#stop(value, nowMs);
@@ -207,7 +214,6 @@ export class HotKeys {
   #stop(value: LockCounts, nowMs: number): void {
     value.heldMs += this.#runningMs(value, nowMs);
     value.heldSinceMs = undefined;
-    value.holder = undefined;
   }
 
   /** For how long the hold that is on has been on in this window. */
@@ -262,7 +268,12 @@ export class HotKeys {
       next.resource = value.resource;
       next.heldSinceMs = value.heldSinceMs;
       next.heldUntilMs = value.heldUntilMs;
-      next.holder = value.holder;
+      next.holderHigh = value.holderHigh;
+      next.holderLow = value.holderLow;
     }
   }
+}
+
+function isHeldBy({ heldSinceMs, holderHigh, holderLow }: LockCounts, owner: string): boolean {
+  return heldSinceMs !== undefined && holderLow === lowWord(owner) && holderHigh === highWord(owner);
 }

@@ -1,7 +1,7 @@
 import type { Hold as ReportedHold } from '../../contract/batch.js';
 import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
 import { AwakeTime } from './awake-time.js';
-import { causeOf } from './cause.js';
+import { Causes } from './cause.js';
 import { EmittedUntil } from './emitted-until.js';
 import type { Abandoned, Finding, Loss, Party } from './finding.js';
 import { Ghosts } from './ghosts.js';
@@ -99,6 +99,7 @@ class HoldLedger implements Ledger {
   readonly #time = new AwakeTime();
   readonly #evicted: Evicted = { holds: 0, ended: 0, producers: 0 };
   readonly #servers = new ServerHistory();
+  readonly #causes = new Causes();
   readonly #table: HoldTable;
   readonly #producers: ProducerTable;
   readonly #overlaps: Overlaps;
@@ -115,8 +116,8 @@ class HoldLedger implements Ledger {
     this.#store = store;
     this.#table = new HoldTable(all, this.#evicted, seed);
     this.#producers = new ProducerTable(all.maxProducers, (one, forRoom) => this.#forget(one, forRoom));
-    this.#overlaps = new Overlaps(store, this.#table, this.#servers);
-    this.#ghosts = new Ghosts(store, this.#table);
+    this.#overlaps = new Overlaps(store, this.#table, this.#servers, this.#causes);
+    this.#ghosts = new Ghosts(store, this.#table, this.#causes);
     this.#zombies = new Zombies(store, this.#table);
   }
 
@@ -229,7 +230,7 @@ class HoldLedger implements Ledger {
     const { by, sinceGrantMs, leaseMs, loopDelayMs, serverUs } = event;
     const loss = { by, sinceGrantMs, leaseMs, loopDelayMs };
     const askedOf = serverUs === undefined ? undefined : (event.serverId ?? batch.serverId);
-    const cause = causeOf(hold, serverUs, askedOf);
+    const cause = this.#causes.causeOf(hold, serverUs, askedOf);
     return { kind: 'lost', store: this.#store, resource, lock, holder: partyOf(hold), loss, cause };
   }
 
@@ -276,7 +277,11 @@ class HoldLedger implements Ledger {
   }
 
   #holdOf(facts: HoldFacts, producer: Producer): Hold {
-    return this.#table.find(facts.owner) ?? this.#table.add(facts, producer, this.#nowMs);
+    const known = this.#table.find(facts.owner);
+    if (known) return known;
+    const hold = this.#table.add(facts, producer, this.#nowMs);
+    this.#causes.begin(hold);
+    return hold;
   }
 
   #acquired(event: AcquireEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
@@ -291,6 +296,7 @@ class HoldLedger implements Ledger {
     const hold = this.#holdOf(event, producer);
     if (producer.late) this.#heardOfLate(hold);
     else if (hold.state === 'unknown') hold.state = 'live';
+    if (event.watchdog) this.#causes.hasWatchdog(hold);
     if (hold.leaseMs === 0) hold.leaseMs = event.leaseMs;
     if (hold.leaseEndMs === 0) hold.leaseEndMs = this.#nowMs + event.leaseMs;
     return this.#granted(hold, event.fence, event.serverUs, serverId);
@@ -327,6 +333,8 @@ class HoldLedger implements Ledger {
 
   #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
     const hold = this.#holdOf(event, producer);
+    // A renewal by the caller's own hand has no plan that it could be late by.
+    if (event.lateMs !== undefined) this.#causes.hasWatchdog(hold);
     if (producer.late) this.#heardOfLate(hold);
     if (producer.late || hold.is('settled')) return;
     if (hold.state === 'ended' && !hold.is('givenUp')) this.#table.revive(hold, producer);
@@ -345,7 +353,8 @@ class HoldLedger implements Ledger {
     if (hold) this.#ghosts.confirm(hold, serverUs, serverId);
   }
 
-  #reportedLost(hold: Hold, { loopDelayMs, leaseMs, fence }: LostEvent): void {
+  #reportedLost(hold: Hold, { by, loopDelayMs, leaseMs, fence }: LostEvent): void {
+    if (by === 'max_hold') this.#causes.reachedMaxHold(hold);
     hold.loopDelayMs = loopDelayMs;
     if (hold.leaseMs === 0) hold.leaseMs = leaseMs;
     hold.number(fence);
