@@ -108,7 +108,9 @@ export const FINDING_KINDS: Words<ShownFinding['kind']> = {
 
 export const CAUSES: Words<Cause> = {
   pause: 'The whole process stood still: its event loop was blocked for at least half of the lease.',
-  slow_work: 'The process ran, but the work took longer than the lease.',
+  slow_work: 'The process ran, but the work took longer than the lease, or with a watchdog than `maxHoldMs`.',
+  renewal_failed:
+    'The process ran, and a watchdog was to renew the lease, but no renewal was confirmed in time: the network between that instance and Redis, or Redis itself.',
   server_changed: 'Another server answered than the one that had granted: failover or restart.',
   deleted:
     'The key went more than 50 ms before its lease ended: DEL, eviction or FLUSHALL; the exporter cannot tell which.',

@@ -16,6 +16,7 @@ const TIME_WIDTH = 12;
 const CAUSES: Readonly<Record<string, string>> = {
   pause: 'probably a pause: the whole process stood still',
   slow_work: 'probably slow work: the process ran, the work took longer than the lease',
+  renewal_failed: 'probably renewals that failed: the process ran, no renewal was confirmed in time',
   server_changed: 'another Redis server answered than the one that had granted',
   deleted: 'the key was gone before its lease ended',
   unknown: 'cause not known',

@@ -395,6 +395,42 @@ describe('the cause', () => {
   ])('%s', (_, change, cause) => {
     expect(causeOf(change)).toMatchObject({ kind: 'overlap', cause });
   });
+
+  it.each([
+    ['renewals that failed, when a watchdog was to renew', { loopDelayMs: 20 }, 'renewal_failed'],
+    ['a pause all the same, when the event loop stood still', { loopDelayMs: 2000 }, 'pause'],
+  ])('of a hold with a watchdog: %s', (_, change, cause) => {
+    expect(causeOf({ latestGrantUs: 4_000_000, ...change }, { watchdog: true })).toMatchObject({ cause });
+  });
+
+  it('is known by a planned renewal, too, whose grant was reported to an earlier run', () => {
+    const lossOf = (change: object) => {
+      const bench = new LedgerBench();
+      const loss = lost({ by: 'deadline' });
+      bench.send('producer-a', { events: [renewal({ outcome: 'renewed', ...change }), loss] });
+      return bench.ledger.describeLoss(loss, bench.batch('producer-a'))?.cause;
+    };
+    expect(lossOf({ lateMs: 0 })).toBe('renewal_failed');
+    expect(lossOf({ lateMs: undefined })).toBe('slow_work');
+  });
+
+  it('is slow work when the watchdog had renewed for as long as it may', () => {
+    const loss = lost({ by: 'max_hold', sinceGrantMs: 30_000 });
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: [grant(1_000, { watchdog: true }), loss] });
+    expect(bench.ledger.describeLoss(loss, bench.batch('producer-a'))).toMatchObject({ cause: 'slow_work' });
+  });
+
+  it('is not that of the hold that was remembered in its place before', () => {
+    const bench = new LedgerBench({ maxEnded: 0 });
+    const first = { ...B, lock: 'fedcba9876543210' };
+    bench.send('producer-a', {
+      events: [acquired({ ...first, watchdog: true }), release({ ...first, ...RELEASED })],
+    });
+    const loss = lost({ by: 'deadline' });
+    bench.send('producer-a', { events: [grant(), loss] });
+    expect(bench.ledger.describeLoss(loss, bench.batch('producer-a'))).toMatchObject({ cause: 'slow_work' });
+  });
 });
 
 describe('who holds', () => {
@@ -473,9 +509,9 @@ describe('a ghost holder', () => {
       return bench.send('producer-a', sent);
     }).flat();
 
-  it('is told when a batch that was surely built later still reports it', () => {
+  it('is told when two batches that were surely built later still report it', () => {
     const bench = suspect();
-    expect(hear(bench, 2)).toEqual([]);
+    expect(hear(bench, 3)).toEqual([]);
     expect(hear(bench, 1)).toMatchObject([
       { kind: 'ghost_holder', found: undefined, seenUs: 2_000_000, serverId: 's1', cause: 'deleted' },
     ]);
@@ -485,7 +521,7 @@ describe('a ghost holder', () => {
   });
 
   it('is told with the one who has the key', () => {
-    expect(hear(suspect(there(B.owner)), 3)).toMatchObject([{ kind: 'ghost_holder', found: B.owner }]);
+    expect(hear(suspect(there(B.owner)), 4)).toMatchObject([{ kind: 'ghost_holder', found: B.owner }]);
   });
 
   it.each([
@@ -506,6 +542,15 @@ describe('a ghost holder', () => {
     expect([
       ...hear(bench, 1),
       ...bench.send('producer-a', { events: [release(RELEASED)] }),
+      ...hear(bench, 5),
+    ]).toEqual([]);
+  });
+
+  it('is none when the client stood still with its release under way, and sends a batch before it reads the answer', () => {
+    const bench = suspect();
+    expect([
+      ...hear(bench, 3),
+      ...bench.send('producer-a', { events: [release({ ...RELEASED, outcome: 'expired' })] }),
       ...hear(bench, 5),
     ]).toEqual([]);
   });
@@ -569,7 +614,7 @@ describe('a ghost holder', () => {
     const bench = suspect(other);
     expect(hear(bench, 9, { serverId: 's2' })).toEqual([]);
     bench.look(other);
-    expect(kindsOf(hear(bench, 3, { serverId: 's2' }))).toEqual(['ghost_holder']);
+    expect(kindsOf(hear(bench, 4, { serverId: 's2' }))).toEqual(['ghost_holder']);
   });
 });
 

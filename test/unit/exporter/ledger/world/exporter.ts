@@ -118,7 +118,11 @@ export class Exporter {
     const { acquire, late, lost, release } = this.#run.arrived.get(owner) ?? {};
     if (producing === undefined || producing.sure || producing.closed) return false;
     const isHeard = this.#agenda.nowMs - producing.heardMs < SILENT_BEATS * Math.max(1000, leaseMs / 5);
-    return isHeard && acquire !== undefined && (late ?? lost ?? release) === undefined;
+    const isGhost = this.#records.told.some(
+      ({ run, finding }) =>
+        run === this.#run && finding.kind === 'ghost_holder' && ownerOf(finding) === owner,
+    );
+    return isHeard && !isGhost && acquire !== undefined && (late ?? lost ?? release) === undefined;
   }
 
   get #mostUnsure(): number {
