@@ -1,19 +1,17 @@
 import type { Hold as ReportedHold } from '../../contract/batch.js';
-import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
+import type { LockEvent, LostEvent } from '../../contract/event.js';
 import { AwakeTime } from './awake-time.js';
 import { Causes } from './cause.js';
 import { EmittedUntil } from './emitted-until.js';
 import type { Abandoned, Finding, Loss, Party } from './finding.js';
 import { Ghosts } from './ghosts.js';
 import { type Hold, partyOf } from './hold.js';
-import type { HoldFacts } from './hold-facts.js';
+import { HoldReports } from './hold-reports.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
 import { isSilent, standingOf } from './key-judge.js';
-import { type NotOwnedEvent, readNotOwned } from './not-owned.js';
 import { Overlaps } from './overlaps.js';
 import type { BatchFacts, HeldKeyLook, KeyStanding, SeenKey } from './ports.js';
 import { type Producer, ProducerTable } from './producers.js';
-import { findRegressions } from './regressions.js';
 import { ServerHistory } from './server-history.js';
 import { isTakenOver } from './taken-over.js';
 import { Zombies } from './zombies.js';
@@ -105,6 +103,7 @@ class HoldLedger implements Ledger {
   readonly #overlaps: Overlaps;
   readonly #ghosts: Ghosts;
   readonly #zombies: Zombies;
+  readonly #reports: HoldReports;
   /** The batch being taken, with what belongs to it. */
   #batch: BatchFacts | undefined;
   #producer: Producer | undefined;
@@ -119,6 +118,8 @@ class HoldLedger implements Ledger {
     this.#overlaps = new Overlaps(store, this.#table, this.#servers, this.#causes);
     this.#ghosts = new Ghosts(store, this.#table, this.#causes);
     this.#zombies = new Zombies(store, this.#table);
+    const [table, causes, overlaps, ghosts] = [this.#table, this.#causes, this.#overlaps, this.#ghosts];
+    this.#reports = new HoldReports({ store, table, causes, overlaps, ghosts });
   }
 
   applyEvent(event: LockEvent, batch: BatchFacts): readonly Finding[] {
@@ -126,29 +127,7 @@ class HoldLedger implements Ledger {
     const serverId = event.serverId ?? batch.serverId;
     this.#servers.name(serverId, this.#nowMs);
     this.#emitted.take(event, serverId);
-    switch (event.kind) {
-      case 'acquire':
-        return this.#acquired(event, producer, serverId);
-      case 'renew':
-        if (event.outcome === 'renewed') this.#renewed(event, producer, serverId);
-        break;
-      case 'check':
-        if (event.outcome === 'held') this.#held(event.owner, event.serverUs, serverId);
-        break;
-      case 'lost':
-        this.#reportedLost(this.#holdOf(event, producer), event);
-        break;
-      case 'release':
-        return this.#released(event, producer, serverId);
-      case 'commit':
-      case 'fence':
-      case 'duplicate':
-        return NOTHING;
-      default:
-        return event satisfies never;
-    }
-    const notOwned = readNotOwned(event);
-    return notOwned ? this.#notOwned(notOwned, producer, serverId) : NOTHING;
+    return this.#reports.take(event, producer, serverId, this.#nowMs);
   }
 
   applyHolds(holds: readonly ReportedHold[], complete: boolean, batch: BatchFacts): readonly Finding[] {
@@ -160,10 +139,11 @@ class HoldLedger implements Ledger {
       producer.pendingSet = new Set();
       producer.pendingOrder = this.#table.lastOrder;
     }
-    for (const hold of holds) {
-      const known = this.#holdOf(hold, producer);
-      producer.pendingSet.add(known.order);
-      this.#reported(known, hold, producer, hold.serverId ?? batch.serverId, findings);
+    for (const report of holds) {
+      const serverId = report.serverId ?? batch.serverId;
+      this.#servers.name(serverId, this.#nowMs);
+      const hold = this.#reports.takeHold(report, producer, serverId, this.#nowMs, findings);
+      producer.pendingSet.add(hold.order);
     }
     if (complete) this.#completeSet(producer);
     return findings;
@@ -176,7 +156,7 @@ class HoldLedger implements Ledger {
       producer.closed = true;
       producer.forEachHold((hold) => {
         hold.mark('givenUp');
-        this.#end(hold);
+        this.#reports.end(hold);
       });
       return NOTHING;
     }
@@ -276,164 +256,14 @@ class HoldLedger implements Ledger {
     return this.#producer;
   }
 
-  #holdOf(facts: HoldFacts, producer: Producer): Hold {
-    const known = this.#table.find(facts.owner);
-    if (known) return known;
-    const hold = this.#table.add(facts, producer, this.#nowMs);
-    this.#causes.begin(hold);
-    return hold;
-  }
-
-  #acquired(event: AcquireEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
-    if (event.outcome === 'unknown' && event.owner !== undefined) {
-      const { lock, owner, resource } = event;
-      const hold = this.#holdOf({ lock, owner, resource }, producer);
-      hold.leaseMs = event.leaseMs;
-      hold.leaseEndMs = this.#nowMs + event.leaseMs;
-      this.#table.end(hold);
-    }
-    if (event.outcome !== 'acquired') return NOTHING;
-    const hold = this.#holdOf(event, producer);
-    if (producer.late) this.#heardOfLate(hold);
-    else if (hold.state === 'unknown') hold.state = 'live';
-    if (event.watchdog) this.#causes.hasWatchdog(hold);
-    if (hold.leaseMs === 0) hold.leaseMs = event.leaseMs;
-    if (hold.leaseEndMs === 0) hold.leaseEndMs = this.#nowMs + event.leaseMs;
-    return this.#granted(hold, event.fence, event.serverUs, serverId);
-  }
-
-  /**
-   * A batch that comes after a later one tells what was. A hold that is first heard of by it may have been released since, in a
-   * batch that went to an earlier run of this process; the client's next full set names it if it was not.
-   */
-  #heardOfLate(hold: Hold): void {
-    if (hold.state === 'unknown') this.#table.end(hold);
-  }
-
-  #granted(
-    hold: Hold,
-    fence: number | undefined,
-    grantUs: number | undefined,
-    serverId: string | undefined,
-    findings?: Finding[],
-  ): readonly Finding[] {
-    if (grantUs === undefined || hold.grantUs !== undefined) {
-      hold.number(fence);
-      return NOTHING;
-    }
-    hold.grant(grantUs, serverId, fence);
-    hold.leaseEndUs ??= grantUs + hold.leaseMs * 1000;
-    // Nothing to hold it against, as with most grants.
-    if (hold.isFront && this.#overlaps.openCount === 0) return NOTHING;
-    const found = findings ?? [];
-    findRegressions(this.#store, hold, this.#table, (one) => found.push(one));
-    this.#overlaps.compare(hold, this.#nowMs, found);
-    return found;
-  }
-
-  #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
-    const hold = this.#holdOf(event, producer);
-    // A renewal by the caller's own hand has no plan that it could be late by.
-    if (event.lateMs !== undefined) this.#causes.hasWatchdog(hold);
-    if (producer.late) this.#heardOfLate(hold);
-    if (producer.late || hold.is('settled')) return;
-    if (hold.state === 'ended' && !hold.is('givenUp')) this.#table.revive(hold, producer);
-    if (hold.state !== 'lost') hold.state = 'live';
-    hold.number(event.fence);
-    hold.leaseMs = event.leaseMs;
-    hold.leaseEndMs = this.#nowMs + event.leaseMs;
-    if (event.serverUs !== undefined && (hold.serverId ?? serverId) === serverId) {
-      hold.leaseEndUs = event.serverUs + event.leaseMs * 1000;
-    }
-    this.#ghosts.confirm(hold, event.serverUs, serverId);
-  }
-
-  #held(owner: string, serverUs: number | undefined, serverId: string | undefined): void {
-    const hold = this.#table.find(owner);
-    if (hold) this.#ghosts.confirm(hold, serverUs, serverId);
-  }
-
-  #reportedLost(hold: Hold, { by, loopDelayMs, leaseMs, fence }: LostEvent): void {
-    if (by === 'max_hold') this.#causes.reachedMaxHold(hold);
-    hold.loopDelayMs = loopDelayMs;
-    if (hold.leaseMs === 0) hold.leaseMs = leaseMs;
-    hold.number(fence);
-    this.#lost(hold);
-  }
-
-  #lost(hold: Hold): void {
-    if (hold.state !== 'ended') hold.state = 'lost';
-  }
-
-  /** The answer came while the work went on; of a release, after it had settled. */
-  #notOwned(event: NotOwnedEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
-    const hold = this.#holdOf(event, producer);
-    const findings: Finding[] = [];
-    if (event.kind !== 'release') {
-      this.#lost(hold);
-      this.#workedUntil(hold, event.serverUs, serverId);
-    }
-    this.#overlaps.answered(hold, event, serverId, this.#nowMs, findings);
-    if (event.kind !== 'release') this.#overlaps.compare(hold, this.#nowMs, findings);
-    return findings;
-  }
-
-  #workedUntil(hold: Hold, us: number | undefined, serverId: string | undefined): void {
-    if (us === undefined || serverId === undefined || hold.is('settled')) return;
-    if (hold.workedServer === serverId && (hold.workedUntilUs ?? 0) > us) return;
-    hold.work(us, serverId);
-  }
-
-  #released(event: ReleaseEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
-    const hold = this.#holdOf(event, producer);
-    hold.loopDelayMs = event.loopDelayMs;
-    hold.leaseMs = event.leaseMs;
-    hold.number(event.fence);
-    hold.mark('givenUp');
-    hold.releasedUs = event.serverUs;
-    if (event.settledUs !== undefined && serverId !== undefined) {
-      hold.work(event.settledUs, serverId);
-      hold.mark('endKnown');
-    }
-    hold.mark('settled');
-    this.#end(hold);
-    const notOwned = readNotOwned(event);
-    // As with nearly all releases of a busy lock.
-    if (!notOwned && hold.isFront && this.#overlaps.openCount === 0) return NOTHING;
-    const findings = notOwned ? [...this.#notOwned(notOwned, producer, serverId)] : [];
-    this.#overlaps.compare(hold, this.#nowMs, findings);
-    return findings;
-  }
-
-  #reported(
-    hold: Hold,
-    report: ReportedHold,
-    producer: Producer,
-    serverId: string | undefined,
-    findings: Finding[],
-  ): void {
-    if (hold.is('settled') || hold.is('givenUp')) return;
-    if (hold.state === 'ended') this.#table.revive(hold, producer);
-    if (hold.state !== 'lost') hold.state = report.leftMs > 0 ? 'live' : 'lost';
-    hold.leaseMs = report.leaseMs;
-    hold.leaseEndMs = this.#nowMs + report.leftMs;
-    this.#servers.name(serverId, this.#nowMs);
-    this.#granted(hold, report.fence, report.grantUs, serverId, findings);
-  }
-
   /** What the set does not name has ended without a report. What became known since the set began is younger than it. */
   #completeSet(producer: Producer): void {
     const { pendingSet, pendingOrder } = producer;
     producer.forEachHold((hold) => {
-      if (hold.order <= pendingOrder && !pendingSet?.has(hold.order)) this.#end(hold);
+      if (hold.order <= pendingOrder && !pendingSet?.has(hold.order)) this.#reports.end(hold);
     });
     producer.pendingSet = undefined;
     producer.sure = true;
-  }
-
-  #end(hold: Hold): void {
-    this.#ghosts.clear(hold);
-    this.#table.end(hold);
   }
 
   #wakeUp(producer: Producer): void {
@@ -446,7 +276,7 @@ class HoldLedger implements Ledger {
   #lookForSilence(producer: Producer, findings: Finding[]): void {
     producer.forEachHold((hold) => {
       if (this.#nowMs <= hold.leaseEndMs || !isSilent(hold, this.#nowMs)) return;
-      if (this.#nowMs > Math.max(hold.leaseEndMs, producer.heardMs) + KEEP_SILENT_MS) this.#end(hold);
+      if (this.#nowMs > Math.max(hold.leaseEndMs, producer.heardMs) + KEEP_SILENT_MS) this.#reports.end(hold);
       else if (hold.state === 'live') {
         hold.state = 'silent';
         producer.hasSilent = true;
@@ -476,6 +306,6 @@ class HoldLedger implements Ledger {
 
   #forget(producer: Producer, forRoom: boolean): void {
     if (forRoom) this.#evicted.producers += 1;
-    producer.forEachHold((hold) => this.#end(hold));
+    producer.forEachHold((hold) => this.#reports.end(hold));
   }
 }
