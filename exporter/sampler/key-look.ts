@@ -12,7 +12,7 @@ export const KEYS_PER_LOOK = 100;
 /** When, by which server's clock. */
 export interface ServerMoment {
   readonly serverUs: number;
-  /** Its run id; `null` where INFO is not allowed. */
+  /** Its run id; `null` where INFO or TIME is not allowed: then no other time of the server may be compared with this one. */
   readonly serverId: string | null;
 }
 
@@ -71,7 +71,7 @@ async function lookAtSome(
   const sights = keys.map((_key, at) => readSight(replies[at * 2 + 1], replies[at * 2 + 2]));
   const typed = await nameTypes(keys, sights, redis);
   const costUs = costBetween(beforeUs, afterUs, roundTripUs);
-  return { moment: { serverUs, serverId }, sights: typed, costUs };
+  return { moment: { serverUs, serverId: afterUs === null ? null : serverId }, sights: typed, costUs };
 }
 
 /** A user that may not ask for the time is answered all the same. */
