@@ -125,7 +125,7 @@ export class RecentFindings {
 function withUpdate(shown: ShownFinding, update: OverlapUpdate): ShownFinding {
   const { others, moreOthers } = listOthers([...shown.others, ...update.others]);
   const sameClock = shown.serverId === (update.serverId ?? null);
-  const fromUs = sameClock ? earliest(shown.suspectFromUs, update.fromUs) : shown.suspectFromUs;
+  const fromUs = sameClock ? startOf(shown, update) : shown.suspectFromUs;
   const untilUs = (sameClock ? update.untilUs : undefined) ?? shown.suspectUntilUs;
   const isMeasured = update.kind === 'overlap_end' || shown.lengthMs !== null;
   const lengthMs = isMeasured && fromUs !== null && untilUs !== null ? (untilUs - fromUs) / 1000 : null;
@@ -140,6 +140,12 @@ function withUpdate(shown: ShownFinding, update: OverlapUpdate): ShownFinding {
     approximate: update.kind === 'overlap_end' ? update.approximate : shown.approximate,
     cause: update.cause,
   };
+}
+
+/** Where no server is named, two times may be two servers': only those of one update belong together. */
+function startOf(shown: ShownFinding, { fromUs, untilUs }: OverlapUpdate): number | null {
+  if (shown.serverId === null && fromUs !== undefined && untilUs !== undefined) return fromUs;
+  return earliest(shown.suspectFromUs, fromUs);
 }
 
 function earliest(shownUs: number | null, us: number | undefined): number | null {

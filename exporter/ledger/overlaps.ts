@@ -65,7 +65,22 @@ export class Overlaps {
     const other = known ? partyOf(known) : strangerOf(latestFence, latestGrantUs, serverId);
     if (hold.is('toldOverlap')) this.#tellMore(hold, [other], findings);
     else findings.push(this.#tell(hold, { other, grantUs }, serverId, event.kind, nowMs));
+    if (serverId === undefined) this.#boundByAnswer(hold, event, findings);
     this.#measure(hold, nowMs, findings);
+  }
+
+  /**
+   * Where no server is named, two times may be two servers', unless one answer told both: the release that knows when its work
+   * settled and when the latest other was granted. The window is from one to the other then, and approximate.
+   */
+  #boundByAnswer(hold: Hold, event: NotOwnedEvent, findings: Finding[]): void {
+    const { open, owner } = hold;
+    if (!open || event.kind !== 'release') return;
+    const { latestGrantUs: fromUs, settledUs: untilUs } = event;
+    if (fromUs === undefined || untilUs === undefined || open.window.serverId !== undefined) return;
+    open.window = { ...open.window, fromUs, untilUs };
+    const [other] = open.window.others;
+    findings.push({ kind: 'overlap_other', ...this.#about(hold, open.window), owner, other, ...open.window });
   }
 
   /** Measures what had to wait. */
@@ -104,6 +119,14 @@ export class Overlaps {
     if (earlier.serverId !== serverId) return higher && this.#servers.isNewerThan(serverId, earlier.knownMs);
     if (earlier.grantUs === undefined || grantUs <= earlier.grantUs) return false;
     return !fenced || higher;
+  }
+
+  #endByAnswer(hold: Hold, window: SuspectWindow): OverlapEnd | undefined {
+    const { fromUs, untilUs, others } = window;
+    if (fromUs === undefined || untilUs === undefined) return undefined;
+    const [about, lengthMs] = [this.#about(hold, window), (untilUs - fromUs) / 1000];
+    const { owner } = hold;
+    return { kind: 'overlap_end', ...about, owner, other: others[0], ...window, lengthMs, approximate: true };
   }
 
   /**
@@ -165,7 +188,10 @@ export class Overlaps {
     const { open, owner } = hold;
     const told = open?.window;
     const serverId = told ? told.serverId : hold.workedServer;
-    const window = this.#windowOf(hold, serverId, [...(told?.others ?? []), ...others], told?.fromUs);
+    const known = this.#windowOf(hold, serverId, [...(told?.others ?? []), ...others], told?.fromUs);
+    // Without a server's name, the span of one answer stays.
+    const isBound = serverId === undefined && told?.untilUs !== undefined;
+    const window = isBound ? { ...known, fromUs: told.fromUs, untilUs: told.untilUs } : known;
     if (told && !tellsMore(window, told)) return;
     if (open) open.window = window;
     const [other] = window.others;
@@ -235,6 +261,7 @@ export class Overlaps {
     const { workedUntilUs, workedServer, owner } = hold;
     const window = this.#windowOf(hold, told.serverId, told.others, told.fromUs);
     const { serverId, fromUs, untilUs, others } = window;
+    if (serverId === undefined) return this.#endByAnswer(hold, told);
     if (workedUntilUs === undefined || workedServer !== serverId || fromUs === undefined) return undefined;
     const [other] = others;
     const lengthMs = Math.max(0, workedUntilUs - fromUs) / 1000;

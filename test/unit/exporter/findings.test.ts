@@ -95,6 +95,14 @@ const loss = (owner = A, lock: string = LOCK.lock): Loss => ({
   cause: 'slow_work',
 });
 
+it('where no server is named, the two times of one update are the window: another time may be another server’s', () => {
+  const findings = new RecentFindings();
+  const unnamed = { serverId: undefined, others: [] } as const;
+  findings.add({ ...overlap, ...unnamed, fromUs: 50 }, 1);
+  findings.add({ ...end, ...unnamed, fromUs: 7_000 }, 2);
+  expect(findings.list()[0]).toMatchObject({ suspectFromUs: 7_000, suspectUntilUs: 9_000, lengthMs: 2 });
+});
+
 it('a loss stands on the list with what its client measured, once', () => {
   const findings = new RecentFindings();
   findings.add(loss(), 1);

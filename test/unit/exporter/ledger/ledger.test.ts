@@ -196,6 +196,34 @@ describe('the length of an overlap', () => {
     expect(bench.wait(2_000)).toMatchObject([{ kind: 'overlap_end', lengthMs: 4, approximate: true }]);
   });
 
+  it('is approximate where no server is named: what one answer told of the latest other and of the end', () => {
+    const bench = new LedgerBench();
+    const renewed = renewal({ latestFence: 101, latestGrantUs: 50_000_000, serverUs: 50_500_000 });
+    bench.send('producer-a', { events: [grant(1_000), renewed], serverId: undefined });
+    const last = release({ latestFence: 103, latestGrantUs: 7_000, settledUs: 9_000 });
+    const found = bench.send('producer-a', { events: [last], serverId: undefined });
+    expect(found.at(-1)).toMatchObject({ kind: 'overlap_other', fromUs: 7_000, untilUs: 9_000 });
+    expect(bench.wait(29_000)).toEqual([]);
+    expect(bench.wait(2_000)).toMatchObject([
+      {
+        kind: 'overlap_end',
+        fromUs: 7_000,
+        untilUs: 9_000,
+        lengthMs: 2,
+        approximate: true,
+        serverId: undefined,
+      },
+    ]);
+  });
+
+  it('is not told where no server is named and no answer told both ends', () => {
+    const bench = new LedgerBench();
+    const renewed = renewal({ latestFence: 101, latestGrantUs: 5_000 });
+    const last = release({ latestFence: 101 });
+    bench.send('producer-a', { events: [grant(1_000), renewed, last], serverId: undefined });
+    expect(bench.wait(4_000_000)).toEqual([]);
+  });
+
   it('is not told when no end is known', () => {
     const bench = new LedgerBench();
     bench.send('producer-a', { events: [grant(1_000), renewal({ latestFence: 101 })] });

@@ -20,7 +20,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   ids: fc.constantFrom('known', 'known', 'known', 'hidden', 'cluster'),
 });
 
-const WORLDS = 800;
+const WORLDS = 1500;
 
 /** What must have happened in so many worlds for the test to say anything. Each comes some ten times as often. */
 const WANTED: Readonly<Record<string, number>> = {
