@@ -50,6 +50,7 @@ export class Ghosts {
 
   clear(hold: Hold): void {
     if (!this.#suspects.delete(hold.row)) return;
+    this.#stillHeld.delete(hold.row);
     hold.suspicion = undefined;
     this.#table.letGo(hold);
   }

@@ -20,7 +20,7 @@ export const NUMBER = {
 const NUMBERS = Object.keys(NUMBER).length;
 
 /** Places of the numbers that only a row has whose hold was lost, or given back. */
-export const LATE_NUMBER = { workedUntilUs: 0, releasedUs: 1, loopDelayMs: 2, expiresUs: 3 } as const;
+export const LATE_NUMBER = { workedUntilUs: 0, releasedUs: 1, loopDelayMs: 2 } as const;
 const LATE_NUMBERS = Object.keys(LATE_NUMBER).length;
 
 /** Places of a row's whole numbers: the words of two digests, links to other rows, and what may be true of it. */
@@ -36,7 +36,6 @@ export const INTEGER = {
   state: 8,
   place: 9,
   marks: 10,
-  rises: 11,
 } as const;
 const INTEGERS = Object.keys(INTEGER).length;
 

@@ -204,24 +204,6 @@ export class Hold {
     this.#block.setLate(this.#index, LATE_NUMBER.loopDelayMs, ms);
   }
 
-  /** Expiry that the key was last seen with after the owner gave up. */
-  get expiresUs(): number | undefined {
-    return known(this.#block.late(this.#index, LATE_NUMBER.expiresUs));
-  }
-
-  set expiresUs(us: number) {
-    this.#block.setLate(this.#index, LATE_NUMBER.expiresUs, us);
-  }
-
-  /** How often `expiresUs` rose. */
-  get rises(): number {
-    return this.#integers[this.#i + INTEGER.rises] ?? 0;
-  }
-
-  set rises(rises: number) {
-    this.#integers[this.#i + INTEGER.rises] = rises;
-  }
-
   get suspicion(): Suspicion | undefined {
     return this.#rows.suspicions.get(this.row);
   }

@@ -39,10 +39,9 @@ function fill(hold: Hold, other: Hold): void {
     leaseEndMs: 2,
     releasedUs: 3,
     loopDelayMs: 4,
-    expiresUs: 5,
     leaseMs: 6,
   });
-  Object.assign(hold, { state: 'lost', rises: 8 });
+  Object.assign(hold, { state: 'lost' });
   for (const mark of marks) hold.mark(mark);
 }
 
