@@ -583,6 +583,15 @@ describe('a ghost holder', () => {
     ]).toEqual([]);
   });
 
+  it('is doubted from the beginning when the key was its own in between', () => {
+    const bench = suspect();
+    expect(hear(bench, 3)).toEqual([]);
+    bench.look(there(HOLD.owner));
+    bench.look({ ...gone, serverUs: 5_000_000 });
+    expect(hear(bench, 3)).toEqual([]);
+    expect(kindsOf(hear(bench, 1))).toEqual(['ghost_holder']);
+  });
+
   it('is none when the client told the loss first', () => {
     expect(hear(suspect(), 1, { events: [lost({ by: 'deadline' })] })).toEqual([]);
   });
