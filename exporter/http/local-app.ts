@@ -56,7 +56,7 @@ export function createLocalApp(options: LocalAppOptions): RequestListener {
   const app = createBareApp();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const batches = new Slots(limits.maxBatches);
-  const reading = { maxBytes: limits.maxBodyBytes, buffers: new BodyBuffers() };
+  const reading = { maxBytes: limits.maxBodyBytes, buffers: new BodyBuffers(options.clock) };
   app.use((request, response, next) => {
     const refusal = options.isClosing() ? SHUTTING_DOWN : judgeRequest(request, options.tokens);
     if (!refusal) return next();

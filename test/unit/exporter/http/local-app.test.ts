@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EVENTS_PATH, MAX_BODY_BYTES, refusalSchema } from '../../../../contract/batch.js';
+import { FakeClock } from '../../../support/clocks.js';
 import { type HttpAnswer, type HttpOptions, httpGet, httpPost, httpSend } from '../../../support/http.js';
 import { makeTempDir } from '../../../support/temp-dir.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -307,7 +308,7 @@ describe('more large batches at a time than there is room for', () => {
   const large = { events: 'x'.repeat(500_000) };
 
   it('wait, small ones do not, and none waits for one that went away', async () => {
-    const served = await serveLocal();
+    const served = await serveLocal({ clock: new FakeClock() });
     const first = Array.from({ length: 4 }, () => beginLarge(served.port));
     const waiting = beginLarge(served.port);
     await waitFor(async () => (await post(served, {})).status === 200, { what: 'a small batch' });
