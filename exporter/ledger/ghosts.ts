@@ -12,17 +12,15 @@ import type { Producer } from './producers.js';
  */
 const RELEASE_UNDER_WAY_MS = 1500;
 
+const NONE: readonly Hold[] = Object.freeze([]);
+
 /** Finds holds whose client believes in them while Redis has lost them. */
 export class Ghosts {
   readonly #store: string;
   readonly #table: HoldTable;
   readonly #causes: Causes;
-  readonly #suspects = new Map<number, Hold>();
-  /**
-   * Rows of those that one such batch still reported. A client that stood still may send it before it reads the answer to its
-   * release, which had long come: the next batch is built after that.
-   */
-  readonly #stillHeld = new Set<number>();
+  /** Holds under suspicion by their rows, for each client: a Redis that loses all its data makes one of every hold at once. */
+  readonly #suspects = new Map<Producer, Map<number, Hold>>();
   #lastLookMs = Number.NEGATIVE_INFINITY;
 
   constructor(store: string, table: HoldTable, causes: Causes) {
@@ -49,10 +47,18 @@ export class Ghosts {
   }
 
   clear(hold: Hold): void {
-    if (!this.#suspects.delete(hold.row)) return;
-    this.#stillHeld.delete(hold.row);
+    if (!hold.suspicion) return;
     hold.suspicion = undefined;
+    const { producer } = hold;
+    const suspects = this.#suspects.get(producer);
+    suspects?.delete(hold.row);
+    if (suspects?.size === 0) this.#suspects.delete(producer);
     this.#table.letGo(hold);
+  }
+
+  /** The client is forgotten: nobody will judge those of its holds any more that were forgotten before, for want of room. */
+  forget(producer: Producer): void {
+    for (const hold of this.#suspectsOf(producer)) this.clear(hold);
   }
 
   /** The producer's present batch still reports its holds. Those under suspicion long enough are ghosts. */
@@ -62,12 +68,15 @@ export class Ghosts {
     emitted: EmittedUntil,
     findings: Finding[],
   ): void {
-    if (this.#suspects.size === 0 || !producer.sure || producer.late) return;
-    for (const hold of this.#suspects.values()) {
+    if (!producer.sure || producer.late) return;
+    for (const hold of this.#suspectsOf(producer)) {
       if (!isBelieved(hold)) this.clear(hold);
-      else if (hold.producer === producer && hold.state === 'live')
-        this.#judge(hold, serverId, emitted, findings);
+      else if (hold.state === 'live') this.#judge(hold, serverId, emitted, findings);
     }
+  }
+
+  #suspectsOf(producer: Producer): Iterable<Hold> {
+    return this.#suspects.get(producer)?.values() ?? NONE;
   }
 
   #compare(hold: Hold, look: HeldKeyLook, nowMs: number): void {
@@ -77,8 +86,10 @@ export class Ghosts {
     if (isOwn || found === null || look.serverId === null) return;
     if (hold.suspicion?.serverId === look.serverId || !this.#isOlder(hold, look)) return;
     const { serverId, serverUs: seenUs } = look;
-    hold.suspicion = { sinceMs: nowMs, seenUs, serverId, found };
-    this.#suspects.set(hold.row, hold);
+    hold.suspicion = { sinceMs: nowMs, seenUs, serverId, found, isStillHeld: false };
+    const suspects = this.#suspects.get(hold.producer);
+    if (suspects) suspects.set(hold.row, hold);
+    else this.#suspects.set(hold.producer, new Map([[hold.row, hold]]));
   }
 
   /** Whether the hold was granted before the look. Where the clocks cannot tell: it was reported before the look began. */
@@ -92,10 +103,9 @@ export class Ghosts {
     if (!suspicion || suspicion.serverId !== serverId) return;
     if (!emitted.isAfter(suspicion.seenUs + RELEASE_UNDER_WAY_MS * 1000, suspicion.serverId)) {
       if (!emitted.isAll || producer.builtAfterMs < suspicion.sinceMs + RELEASE_UNDER_WAY_MS) return;
-      if (!this.#stillHeld.has(hold.row)) {
-        this.#stillHeld.add(hold.row);
-        return;
-      }
+      const { isStillHeld } = suspicion;
+      suspicion.isStillHeld = true;
+      if (!isStillHeld) return;
     }
     this.clear(hold);
     hold.state = 'lost';

@@ -14,6 +14,11 @@ export interface Suspicion {
   readonly seenUs: number;
   readonly serverId: string;
   readonly found: string | undefined;
+  /**
+   * One batch that was surely built later still reported the hold. A client that stood still may send it before it reads the
+   * answer to its release, which had long come: the next batch is built after that.
+   */
+  isStillHeld: boolean;
 }
 
 /** An overlap that was told and whose length is not. */

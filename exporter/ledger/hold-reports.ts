@@ -112,7 +112,7 @@ export class HoldReports {
       const hold = this.#holdOf({ lock, owner, resource }, producer);
       hold.leaseMs = event.leaseMs;
       hold.leaseEndMs = this.#nowMs + event.leaseMs;
-      this.#table.end(hold);
+      this.end(hold);
     }
     if (event.outcome !== 'acquired') return NOTHING;
     const hold = this.#holdOf(event, producer);

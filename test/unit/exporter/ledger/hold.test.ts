@@ -70,7 +70,7 @@ it.each(['open', 'suspicion'] as const)(
     hold.begin(HOLD, producer, 5, 1);
     const window = { serverId: 's1', fromUs: 1, untilUs: 2, others: [], moreOthers: 0 };
     if (what === 'open') hold.open = { window, toldMs: 1, endedMs: undefined };
-    else hold.suspicion = { sinceMs: 1, seenUs: 1, serverId: 's1', found: undefined };
+    else hold.suspicion = { sinceMs: 1, seenUs: 1, serverId: 's1', found: undefined, isStillHeld: false };
     hold.place = 'forgotten';
     rows.giveBack(hold);
     expect(rows.take().row).not.toBe(hold.row);

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import type { Hold } from '../../../../contract/batch.js';
+import { describe, expect, it, vi } from 'vitest';
+import type { Hold as ReportedHold } from '../../../../contract/batch.js';
 import type { LockEvent, LostEvent } from '../../../../contract/event.js';
+import { Hold } from '../../../../exporter/ledger/hold.js';
 import { HOLDS_PER_LOCK } from '../../../../exporter/ledger/hold-table.js';
 import type { HeldKeyLook } from '../../../../exporter/ledger/ports.js';
 import { kindsOf, LedgerBench } from './batches.js';
@@ -28,7 +29,7 @@ const there = (owner: string | null, serverUs = 2_000_000, leftMs = 1000): HeldK
   owner,
   leftMs,
 });
-const reported = (change: Partial<Hold> = {}): Hold => {
+const reported = (change: Partial<ReportedHold> = {}): ReportedHold => {
   const { lock, owner, resource, fence } = HOLD;
   return {
     lock,
@@ -590,6 +591,24 @@ describe('a ghost holder', () => {
     bench.look({ ...gone, serverUs: 5_000_000 });
     expect(hear(bench, 3)).toEqual([]);
     expect(kindsOf(hear(bench, 1))).toEqual(['ghost_holder']);
+  });
+
+  it('is doubted from the beginning when another server is looked at, as after a failover', () => {
+    const bench = suspect();
+    expect(hear(bench, 3)).toEqual([]);
+    bench.look({ ...gone, serverId: 's2' });
+    expect(hear(bench, 3, { serverId: 's2' })).toEqual([]);
+    expect(kindsOf(hear(bench, 1, { serverId: 's2' }))).toEqual(['ghost_holder']);
+  });
+
+  it('is looked for in the batches of its own client only: a Redis that lost all its data makes every hold a suspect', () => {
+    const bench = suspect();
+    bench.send('producer-b');
+    const row = vi.spyOn(Hold.prototype, 'producer', 'get');
+    bench.send('producer-b');
+    expect(row).not.toHaveBeenCalled();
+    row.mockRestore();
+    expect(kindsOf(hear(bench, 4))).toEqual(['ghost_holder']);
   });
 
   it('is none when the client told the loss first', () => {
