@@ -10,6 +10,8 @@ const LEAST_RISE_MS = 50;
 /** A watchdog moves the expiry by a good part of a lease: most by a third. */
 const LEAST_RISE_SHARE = 1 / 20;
 const US_PER_MS = 1000;
+/** A full table is looked through for keys that have gone once in so long, and not for each key that finds no room. */
+const CLEAN_EVERY_MS = 1000;
 
 /** What is known of a key whose owner gave it up: when it expires, by two clocks. */
 interface Watched {
@@ -31,6 +33,7 @@ export class Zombies {
   readonly #store: string;
   readonly #table: HoldTable;
   readonly #watched = new Map<string, Watched>();
+  #cleanedMs = Number.NEGATIVE_INFINITY;
 
   constructor(store: string, table: HoldTable) {
     this.#store = store;
@@ -73,13 +76,18 @@ export class Zombies {
    * When there are too many, those whose key has gone are forgotten, and no more are taken.
    */
   #watch(hold: Hold, seen: Omit<Watched, 'rises'>, nowMonoMs: number): void {
-    if (this.#watched.size >= MAX_WATCHED) {
-      for (const [one, { expiresMs }] of this.#watched) if (expiresMs < nowMonoMs) this.#watched.delete(one);
-    }
+    if (this.#watched.size >= MAX_WATCHED) this.#clean(nowMonoMs);
     if (this.#watched.size >= MAX_WATCHED) return;
     const aheadUs = Math.max(0, (hold.leaseEndUs ?? 0) - seen.expiresUs);
     const expiresMs = seen.expiresMs + aheadUs / US_PER_MS;
     this.#watched.set(hold.owner, { expiresUs: seen.expiresUs + aheadUs, expiresMs, rises: 0 });
+  }
+
+  #clean(nowMonoMs: number): void {
+    if (nowMonoMs - this.#cleanedMs < CLEAN_EVERY_MS) return;
+    this.#cleanedMs = nowMonoMs;
+    for (const [owner, { expiresMs }] of this.#watched)
+      if (expiresMs < nowMonoMs) this.#watched.delete(owner);
   }
 }
 

@@ -867,6 +867,39 @@ describe('a sampled key', () => {
   });
 });
 
+describe('more keys of owners that gave up than are watched', () => {
+  const owners = Array.from({ length: 10_010 }, (_, n) => n.toString(16).padStart(16, '0'));
+  const given = owners.map((owner) => grant(1_000_000, { lock: owner, owner, leaseMs: 60_000 }));
+  const lookAt = (bench: LedgerBench, some: readonly string[], leftMs: number) => {
+    const seenUs = bench.nowMs * 1000;
+    return bench.look(...some.map((owner) => ({ ...there(owner, seenUs, leftMs), lock: owner })));
+  };
+  const last = owners.slice(-1);
+
+  it('are looked through for room once, not for each of them', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: given, closing: true });
+    lookAt(bench, owners.slice(0, 10_000), 60_000);
+    const walks = vi.spyOn(Map.prototype, Symbol.iterator);
+    lookAt(bench, owners.slice(10_000), 60_000);
+    const count = walks.mock.calls.length;
+    walks.mockRestore();
+    expect(count).toBe(1);
+  });
+
+  it('are watched once the keys of others have gone', () => {
+    const bench = new LedgerBench();
+    bench.send('producer-a', { events: given, closing: true });
+    lookAt(bench, owners, 100);
+    bench.wait(90_000);
+    const found = [1, 2, 3].flatMap(() => {
+      bench.wait(5000);
+      return lookAt(bench, last, 60_000);
+    });
+    expect(kindsOf(found)).toEqual(['zombie_renewal']);
+  });
+});
+
 describe('a fence regression', () => {
   const pair = (earlier: object, later: object) => [
     grant(1_000, earlier),
