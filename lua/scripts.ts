@@ -143,7 +143,7 @@ function loadScript(name: string) {
   return nameScript(readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8'));
 }
 
-/** KEYS of every script but sample: lock [, fence]. */
+/** KEYS of every script but sample and look: lock [, fence]. */
 export function keysOf(args: LockArgs): (string | Buffer)[] {
   return args.fenceKey === null ? [args.key] : [args.key, args.fenceKey];
 }
