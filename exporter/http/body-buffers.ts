@@ -25,7 +25,7 @@ export class BodyBuffers {
   readonly #counted = new Set<Buffer>();
   /** Not in use; the smallest first. */
   readonly #spare: Buffer[] = [];
-  readonly #waiting: { readonly bytes: number; readonly goOn: () => void }[] = [];
+  readonly #waiting: { readonly bytes: number; readonly give: (buffer: Buffer) => void }[] = [];
   #spareBytes = 0;
   #usedBytes = 0;
   /** Runs while some wait. */
@@ -48,10 +48,7 @@ export class BodyBuffers {
    */
   async take(bytes: number): Promise<Buffer> {
     const waits = bytes > SMALLEST_BYTES && (this.#waiting.length > 0 || !this.#hasRoom(bytes));
-    if (waits) await this.#wait(bytes);
-    const buffer = this.takeNow(bytes);
-    this.#letIn();
-    return buffer;
+    return waits ? this.#wait(bytes) : this.takeNow(bytes);
   }
 
   /** Likewise, without waiting: for a body that turns out to be longer than its beginning said. */
@@ -76,18 +73,20 @@ export class BodyBuffers {
     this.#letIn();
   }
 
-  #wait(bytes: number): Promise<void> {
+  #wait(bytes: number): Promise<Buffer> {
     this.#stall ??= this.#watchStall();
-    return new Promise((goOn) => this.#waiting.push({ bytes, goOn }));
+    return new Promise((give) => this.#waiting.push({ bytes, give }));
   }
 
+  /** Each gets its buffer at once: what is only promised is no room that others could see as taken. */
   #letIn(): void {
     const [first] = this.#waiting;
     if (!first || !this.#hasRoom(first.bytes)) return;
     this.#waiting.shift();
     this.#stall?.cancel();
     this.#stall = this.#waiting.length > 0 ? this.#watchStall() : undefined;
-    first.goOn();
+    first.give(this.takeNow(first.bytes));
+    this.#letIn();
   }
 
   #watchStall(): Timer {

@@ -47,6 +47,17 @@ it('a burst of large bodies waits for room, first come first served, and none fo
   expect(buffers.usedBytes).toBe(0);
 });
 
+it('room that one was let into is not given to another before it goes on', async () => {
+  const buffers = new BodyBuffers(new FakeClock(), 1024 * KB);
+  const first = await buffers.take(1024 * KB);
+  const given = takeAll(buffers, [1024 * KB]);
+  buffers.giveBack(first);
+  const later = takeAll(buffers, [512 * KB]);
+  await turn();
+  expect([given.length, later.length]).toEqual([1, 0]);
+  expect(buffers.usedBytes).toBe(1024 * KB);
+});
+
 it('a small body waits for no large one', async () => {
   const buffers = new BodyBuffers(new FakeClock(), 1024 * KB);
   const given = takeAll(buffers, [1024 * KB, 1024 * KB, KB]);
