@@ -7,6 +7,7 @@ import { DigestColumn } from './digest-column.js';
 import { RowList } from './row-list.js';
 import { RowNumbers } from './row-numbers.js';
 import { RowQueue } from './row-queue.js';
+import { SharedTexts } from './shared-texts.js';
 
 /** How full the table of held keys is. */
 export interface HeldKeysSize {
@@ -29,8 +30,6 @@ const UNREAD = -1;
 const LEFT = -2;
 /** The same, and then held again. */
 const BACK = -3;
-/** More texts are not shared: names of resources are few. */
-const MAX_SHARED_TEXTS = 1024;
 /** Of a lock id. */
 const ID_BYTES = 8;
 
@@ -62,7 +61,7 @@ export class HeldKeys {
   readonly #order = new RowQueue();
   /** Of the few locks that more than one believes to hold: the others. */
   readonly #others = new Map<number, Set<string>>();
-  readonly #shared = new Map<string, string>();
+  readonly #texts = new SharedTexts();
   /** The id that is looked for, in bytes. */
   readonly #id = Buffer.alloc(ID_BYTES);
   /** What the last look was given. */
@@ -164,7 +163,7 @@ export class HeldKeys {
     const row = this.#rowFor(lock, key);
     if (row < 0) return;
     this.#owners.set(row, owner);
-    this.#resources[row] = this.#share(resource);
+    this.#resources[row] = this.#texts.share(resource);
     this.#order.append(row);
     this.#held += 1;
     if (this.#held > this.#maxKeys) this.#evictOldest();
@@ -234,13 +233,5 @@ export class HeldKeys {
     this.#locks.remove(row);
     this.#keys.clear(row);
     this.#resources[row] = undefined;
-  }
-
-  /** One text for all that say the same: each report brings texts of its own. */
-  #share(text: string): string {
-    const known = this.#shared.get(text);
-    if (known !== undefined) return known;
-    if (this.#shared.size < MAX_SHARED_TEXTS) this.#shared.set(text, text);
-    return text;
   }
 }

@@ -1,6 +1,7 @@
 import { ByteTable } from './byte-table.js';
 import { DigestColumn } from './digest-column.js';
 import type { KeyspacePart } from './keyspace-view.js';
+import { SharedTexts } from './shared-texts.js';
 import type { OwnSighting } from './sighting.js';
 
 /** Places of a row's numbers; NaN stands for `null`. */
@@ -17,8 +18,6 @@ const ROWS_PER_BLOCK = 1024;
 const TYPE = 0;
 const RESOURCE = 1;
 const TEXTS = 2;
-/** More texts are not shared: names of resources are few. */
-const MAX_SHARED_TEXTS = 1024;
 
 /**
  * Sightings by key, in a few large arrays: as an object of its own a sighting took 766 bytes, here it takes some 130.
@@ -87,8 +86,8 @@ function makeBlock(): Block {
 class Columns {
   readonly keys: ByteTable;
   readonly owners = new DigestColumn();
+  readonly texts = new SharedTexts();
   readonly #blocks: Block[] = [];
-  readonly #shared = new Map<string, string>();
 
   constructor(keys: ByteTable) {
     this.keys = keys;
@@ -103,14 +102,6 @@ class Columns {
   /** Makes room for so many rows. */
   grow(rows: number): void {
     while (rows > this.#blocks.length * ROWS_PER_BLOCK) this.#blocks.push(makeBlock());
-  }
-
-  /** One text for all that say the same. */
-  share(text: string): string {
-    const known = this.#shared.get(text);
-    if (known !== undefined) return known;
-    if (this.#shared.size < MAX_SHARED_TEXTS) this.#shared.set(text, text);
-    return text;
   }
 }
 
@@ -151,7 +142,7 @@ export class SightingRow implements OwnSighting {
   }
 
   set resource(resource: string) {
-    this.#setText(RESOURCE, this.#columns.share(resource));
+    this.#setText(RESOURCE, this.#columns.texts.share(resource));
   }
 
   get type(): string | null {
@@ -159,7 +150,8 @@ export class SightingRow implements OwnSighting {
   }
 
   set type(type: string | null) {
-    if (type !== this.#text(TYPE)) this.#setText(TYPE, type === null ? null : this.#columns.share(type));
+    if (type !== this.#text(TYPE))
+      this.#setText(TYPE, type === null ? null : this.#columns.texts.share(type));
   }
 
   get owner(): string | null {
