@@ -307,5 +307,6 @@ class HoldLedger implements Ledger {
   #forget(producer: Producer, forRoom: boolean): void {
     if (forRoom) this.#evicted.producers += 1;
     producer.forEachHold((hold) => this.#reports.end(hold));
+    this.#ghosts.forget(producer);
   }
 }
