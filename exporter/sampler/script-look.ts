@@ -2,12 +2,10 @@ import type { Clock } from '../../contract/clock.js';
 import type { KeyState } from '../../lua/key-state.js';
 import type { LookedKeys } from '../../lua/looked-keys.js';
 import type { LoadedScripts } from '../../lua/scripts.js';
-import type { SampleRedis } from './connection.js';
 import type { KeyLook, KeySight, KeySights } from './key-look.js';
 import { redisReasonOf } from './redis-reason.js';
-import { scriptConnection } from './script-connection.js';
+import { type MeteredRedis, ScriptMeter } from './script-meter.js';
 import type { ReadServerId } from './server-id.js';
-import { costOfScript } from './server-time.js';
 import { MAX_VALUE_BYTES, StepFailure } from './step.js';
 
 /** What the look needs of the script bindings. */
@@ -15,18 +13,18 @@ export type LookScript = Pick<LoadedScripts, 'look'>;
 
 /** Looks by the `look` script: all keys in one moment, and nothing is made for any of them. */
 export function createScriptLook(
-  redis: Pick<SampleRedis, 'call'>,
+  redis: MeteredRedis,
   scripts: LookScript,
   clock: Clock,
   readServerId: ReadServerId,
 ): KeyLook {
-  const connection = scriptConnection(redis);
+  const meter = new ScriptMeter(redis, clock);
   return async (keys) => {
     const serverId = await readServerId();
-    const sentMs = clock.monoMs();
     try {
-      const reply = await scripts.look(connection, { maxValueBytes: MAX_VALUE_BYTES, keys });
-      const costUs = costOfScript(reply.tookUs, (clock.monoMs() - sentMs) * 1000);
+      const { reply, costUs } = await meter.measure((connection) =>
+        scripts.look(connection, { maxValueBytes: MAX_VALUE_BYTES, keys }),
+      );
       return { moment: { serverUs: reply.serverUs, serverId }, sights: readSights(reply.keys), costUs };
     } catch (error) {
       throw new StepFailure(redisReasonOf(error), { cause: error });
