@@ -1,6 +1,7 @@
-import { Hold } from './hold.js';
-import { BLOCK_BITS, HoldBlock, INDEX_MASK, INTEGER, ROWS_PER_BLOCK } from './hold-block.js';
+import { ACTIVE, Hold, LIVE } from './hold.js';
+import { BLOCK_BITS, HoldBlock, INDEX_MASK, INTEGER, ROWS_PER_BLOCK, TEXT } from './hold-block.js';
 import type { OpenOverlap, Suspicion } from './hold-facts.js';
+import type { Producer } from './producers.js';
 import type { RowWords } from './row-index.js';
 
 /** One less than the number of handles that are kept. */
@@ -52,6 +53,18 @@ export class HoldRows {
   /** Calls `visit` with each hold, those in no list included, in no order. */
   forEach(visit: (hold: Hold) => void): void {
     for (let row = 0; row < this.#used; row += 1) visit(this.at(row));
+  }
+
+  /** Calls `visit` for each live hold of its producer, in no order. Makes no handle for any: this is done every second. */
+  forEachLive(visit: (resource: string, producer: Producer) => void): void {
+    for (const { integers, texts, producers } of this.#blocks) {
+      for (let index = 0; index < ROWS_PER_BLOCK; index += 1) {
+        const at = HoldBlock.integersAt(index);
+        if (integers[at + INTEGER.state] !== LIVE || integers[at + INTEGER.place] !== ACTIVE) continue;
+        const producer = producers[index];
+        if (producer) visit(texts[HoldBlock.textsAt(index) + TEXT.resource] ?? '', producer);
+      }
+    }
   }
 
   /** What an index by this digest needs. */

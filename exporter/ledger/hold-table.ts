@@ -75,11 +75,9 @@ export class HoldTable {
     return this.#order;
   }
 
-  /** Calls `visit` with each hold, the ended included, in no order. */
-  forEach(visit: (hold: Hold) => void): void {
-    this.#rows.forEach((hold) => {
-      if (hold.place === 'active' || hold.place === 'ended') visit(hold);
-    });
+  /** Calls `visit` for each hold that a client believes in, in no order. */
+  forEachLive(visit: (resource: string, producer: Producer) => void): void {
+    this.#rows.forEachLive(visit);
   }
 
   find(owner: string): Hold | undefined {

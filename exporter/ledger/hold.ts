@@ -18,6 +18,10 @@ const STATES: readonly HoldState[] = ['unknown', 'live', 'lost', 'silent', 'ende
 /** The list that a hold stands in: its producer's, that of the ended, or none: forgotten, and then to be used again. */
 export type HoldPlace = 'spare' | 'active' | 'ended' | 'forgotten';
 const PLACES: readonly HoldPlace[] = ['spare', 'active', 'ended', 'forgotten'];
+/** The number by which a row says that its client believes in it. */
+export const LIVE = STATES.indexOf('live');
+/** The number by which a row says that it stands in its producer's list. */
+export const ACTIVE = PLACES.indexOf('active');
 
 /**
  * One hold of one lock, merged from whatever order its reports come in. A token is never shared and never reused, so its

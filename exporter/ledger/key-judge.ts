@@ -2,12 +2,19 @@ import { BEATS_PER_LEASE, MIN_HEARTBEAT_MS } from '../../contract/batch.js';
 import type { Hold } from './hold.js';
 import type { HoldTable } from './hold-table.js';
 import type { KeyStanding, SeenKey } from './ports.js';
+import type { Producer } from './producers.js';
 
 /** A producer that missed so many heartbeats is silent. */
 const SILENT_BEATS = 3;
+
 /** Awake time after which a producer with such a lease counts as silent. */
 export function silenceMs(leaseMs: number): number {
   return SILENT_BEATS * Math.max(MIN_HEARTBEAT_MS, leaseMs / BEATS_PER_LEASE);
+}
+
+/** Whether any hold of this client can be said to be silent, whatever its lease. */
+export function mayBeSilent({ closed, heardMs }: Producer, nowMs: number): boolean {
+  return closed || nowMs - heardMs >= silenceMs(0);
 }
 
 /** Whether the hold's client has not been heard of for three heartbeats, or has said goodbye. */

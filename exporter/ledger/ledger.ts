@@ -8,7 +8,7 @@ import { Ghosts } from './ghosts.js';
 import { type Hold, partyOf } from './hold.js';
 import { HoldReports } from './hold-reports.js';
 import { type Evicted, HoldTable, type LedgerLimits } from './hold-table.js';
-import { isSilent, standingOf } from './key-judge.js';
+import { isSilent, mayBeSilent, standingOf } from './key-judge.js';
 import { Overlaps } from './overlaps.js';
 import type { BatchFacts, HeldKeyLook, KeyStanding, SeenKey } from './ports.js';
 import { type Producer, ProducerTable } from './producers.js';
@@ -221,8 +221,7 @@ class HoldLedger implements Ledger {
 
   holders(): readonly HolderCount[] {
     const counts = new Map<string, HolderCount>();
-    this.#table.forEach(({ place, state, resource, producer }) => {
-      if (place !== 'active' || state !== 'live') return;
+    this.#table.forEachLive((resource, producer) => {
       let count = counts.get(resource);
       if (!count) {
         count = { resource, holders: 0, unsure: 0 };
@@ -274,6 +273,7 @@ class HoldLedger implements Ledger {
   }
 
   #lookForSilence(producer: Producer, findings: Finding[]): void {
+    if (!mayBeSilent(producer, this.#nowMs)) return;
     producer.forEachHold((hold) => {
       if (this.#nowMs <= hold.leaseEndMs || !isSilent(hold, this.#nowMs)) return;
       if (this.#nowMs > Math.max(hold.leaseEndMs, producer.heardMs) + KEEP_SILENT_MS) this.#reports.end(hold);
@@ -301,7 +301,7 @@ class HoldLedger implements Ledger {
   }
 
   #isTakenOver(hold: Hold): boolean {
-    return isTakenOver(hold, this.#table.youngestOf(hold.lock));
+    return isTakenOver(hold, hold.history && this.#table.youngestOf(hold.lock));
   }
 
   #forget(producer: Producer, forRoom: boolean): void {

@@ -4,6 +4,8 @@ import type { Hold } from './hold.js';
  * Whether another than the silent `hold` has been granted its lock since: by a look on the master, or by a report of the server
  * that had granted `hold`. Another server's clock does not tell which of two grants was the later one, nor does the order in which
  * they are heard of: a report may come late.
+ *
+ * @param youngest of the lock; undefined: there is no other than `hold`
  */
 export function isTakenOver(hold: Hold, youngest: Hold | undefined): boolean {
   if (hold.suspicion?.found !== undefined) return true;

@@ -92,6 +92,26 @@ it('rows beyond a block are rows of their own', () => {
   expect(holds.every(({ hold, owner }) => hold.isOf(owner) && !hold.isOf('0123456789abcdef'))).toBe(true);
 });
 
+it('only holds that are live and stand in the list of their producer are live ones, in every block', () => {
+  const rows = new HoldRows();
+  for (const [state, place] of [
+    ['live', 'active'],
+    ['lost', 'active'],
+    ['unknown', 'active'],
+    ['live', 'forgotten'],
+    ['ended', 'ended'],
+  ] as const) {
+    for (let count = 0; count < 3000; count += 1) {
+      const hold = rows.take();
+      hold.begin(HOLD, producer, count, count);
+      Object.assign(hold, { state, place, resource: `${state} ${place}` });
+    }
+  }
+  const seen = new Map<string, number>();
+  rows.forEachLive((resource) => seen.set(resource, (seen.get(resource) ?? 0) + 1));
+  expect([...seen]).toEqual([['live active', 3000]]);
+});
+
 it('each mark is a mark of its own', () => {
   for (const mark of marks) {
     const hold = new HoldRows().take();
