@@ -12,7 +12,7 @@ export interface ScriptConnection {
   eval(script: string, numberOfKeys: number, ...keysAndArgs: ScriptArgument[]): Promise<unknown>;
 }
 
-/** What the sample script needs of a connection to one server: replies as Buffers, for names are bytes. */
+/** What the scripts without keys need of a connection to one server: replies as Buffers, for names are bytes. */
 export interface SampleConnection {
   callBuffer(command: string, ...args: ScriptArgument[]): Promise<unknown>;
 }
