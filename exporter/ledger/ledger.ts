@@ -135,15 +135,11 @@ class HoldLedger implements Ledger {
     if (producer.late) return NOTHING;
     const findings: Finding[] = [];
     if (producer.pendingSet || !complete) this.#emitted.takePart();
-    if (!producer.pendingSet) {
-      producer.pendingSet = new Set();
-      producer.pendingOrder = this.#table.lastOrder;
-    }
+    if (!producer.pendingSet) producer.beginSet(this.#table.lastOrder);
     for (const report of holds) {
       const serverId = report.serverId ?? batch.serverId;
       this.#servers.name(serverId, this.#nowMs);
-      const hold = this.#reports.takeHold(report, producer, serverId, this.#nowMs, findings);
-      producer.pendingSet.add(hold.order);
+      producer.nameInSet(this.#reports.takeHold(report, producer, serverId, this.#nowMs, findings));
     }
     if (complete) this.#completeSet(producer);
     return findings;

@@ -25,7 +25,7 @@ export class Producer {
   closed = false;
   /** Some of its holds are marked `silent`. */
   hasSilent = false;
-  /** Holds named so far, by their order, by a set that is not complete yet. */
+  /** Those of the holds known at its beginning that a set, which is not complete yet, has named so far, by their order. */
   pendingSet: Set<number> | undefined = undefined;
   /** Order of the youngest hold known when that set began. */
   pendingOrder = 0;
@@ -57,6 +57,20 @@ export class Producer {
 
   isOtherRun({ startedAtMs }: BatchFacts): boolean {
     return Math.abs(startedAtMs - this.startedAtMs) >= SAME_START_MS;
+  }
+
+  /** A full set of its holds begins. @param lastOrder of the youngest hold known */
+  beginSet(lastOrder: number): void {
+    this.pendingSet = new Set();
+    this.pendingOrder = lastOrder;
+  }
+
+  /**
+   * The set names a hold. One that became known since it began need not be remembered, as no set ends it: so a set that never
+   * comes to its end takes no more room than there were holds.
+   */
+  nameInSet({ order }: Pick<Hold, 'order'>): void {
+    if (order <= this.pendingOrder) this.pendingSet?.add(order);
   }
 
   /** Adds a hold that stands in no list. */
