@@ -2,9 +2,9 @@
 const EMPTY = -1;
 /** Slots at the beginning; they double when half of them are taken. */
 const FIRST_SLOTS = 1024;
-/** Spread the bits of a product over a word: odd numbers near 2^32 divided by the golden ratio, and by its square. */
-const SPREAD_HIGH = 0x9e3779b1;
-const SPREAD_LOW = 0x85ebca77;
+/** Multipliers of MurmurHash3's last step (Appleby), which lets each bit of a word change each bit of the result. */
+const SPREAD_FIRST = 0x85ebca6b;
+const SPREAD_THEN = 0xc2b2ae35;
 
 /** Says which digest a row of a table has, in two words. */
 export interface RowWords {
@@ -84,9 +84,7 @@ export class RowIndex {
   }
 
   #homeOf(high: number, low: number): number {
-    const mixed = Math.imul(high ^ this.#seed, SPREAD_HIGH) ^ Math.imul(low, SPREAD_LOW);
-    const spread = Math.imul(mixed ^ (mixed >>> 15), SPREAD_HIGH);
-    return (spread ^ (spread >>> 13)) & (this.#slots.length - 1);
+    return spread(spread(high ^ this.#seed) ^ low) & (this.#slots.length - 1);
   }
 
   #rowAt(slot: number): number {
@@ -100,4 +98,10 @@ export class RowIndex {
     this.#size = 0;
     for (const row of before) if (row !== EMPTY) this.set(row);
   }
+}
+
+function spread(word: number): number {
+  const first = Math.imul(word ^ (word >>> 16), SPREAD_FIRST);
+  const then = Math.imul(first ^ (first >>> 13), SPREAD_THEN);
+  return then ^ (then >>> 16);
 }

@@ -53,3 +53,29 @@ it('100,000 rows are found again after it has grown, those taken out are not', (
   }
   expect([wrong, index.size]).toEqual([0, 50_000]);
 });
+
+it.each([
+  ['the first bits of a digest', (row: number) => [row << 16, 7]],
+  ['the last bits', (row: number) => [7, row]],
+  ['the bits in the middle', (row: number) => [row >>> 8, row << 24]],
+  ['both words alike', (row: number) => [row, row]],
+  ['the first byte of both words', (row: number) => [(row >>> 8) << 24, (row & 255) << 24]],
+] as const)(
+  'rows that differ in %s only do not crowd: most are found at the first look',
+  (_what, wordsOf) => {
+    let looks = 0;
+    const words = {
+      highOf: (row: number) => {
+        looks += 1;
+        return wordsOf(row)[0] ?? 0;
+      },
+      lowOf: (row: number) => wordsOf(row)[1] ?? 0,
+    };
+    const index = new RowIndex(words, 99);
+    for (let row = 0; row < 60_000; row += 1) index.set(row);
+    // Each find of a row that is there looks at its first word at least once; crowding shows as the way that a deletion goes.
+    looks = 0;
+    for (let row = 0; row < 60_000; row += 1) index.deleteRow(row);
+    expect(looks).toBeLessThan(60_000 * 6);
+  },
+);
