@@ -1,4 +1,4 @@
-import type { Causes } from './cause.js';
+import { causeOf } from './cause.js';
 import type { EmittedUntil } from './emitted-until.js';
 import type { Finding } from './finding.js';
 import { type Hold, partyOf } from './hold.js';
@@ -18,15 +18,13 @@ const NONE: readonly Hold[] = Object.freeze([]);
 export class Ghosts {
   readonly #store: string;
   readonly #table: HoldTable;
-  readonly #causes: Causes;
   /** Holds under suspicion by their rows, for each client: a Redis that loses all its data makes one of every hold at once. */
   readonly #suspects = new Map<Producer, Map<number, Hold>>();
   #lastLookMs = Number.NEGATIVE_INFINITY;
 
-  constructor(store: string, table: HoldTable, causes: Causes) {
+  constructor(store: string, table: HoldTable) {
     this.#store = store;
     this.#table = table;
-    this.#causes = causes;
   }
 
   /** Takes in one look at all held keys. */
@@ -120,7 +118,7 @@ export class Ghosts {
       found,
       seenUs,
       serverId: suspicion.serverId,
-      cause: this.#causes.causeOf(hold, seenUs, suspicion.serverId),
+      cause: causeOf(hold, seenUs, suspicion.serverId),
     });
   }
 }

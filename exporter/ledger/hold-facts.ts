@@ -51,5 +51,9 @@ export const HOLD_MARKS = {
   toldAbandoned: 32,
   toldTakenOver: 64,
   toldRegression: 128,
+  /** A watchdog is to renew its lease. */
+  watchdog: 256,
+  /** Its client stopped renewing: it had the lock for as long as it may. */
+  reachedMaxHold: 512,
 } as const;
 export type HoldMark = keyof typeof HOLD_MARKS;

@@ -1,6 +1,5 @@
 import type { Hold as ReportedHold } from '../../contract/batch.js';
 import type { AcquireEvent, LockEvent, LostEvent, ReleaseEvent, RenewEvent } from '../../contract/event.js';
-import type { Causes } from './cause.js';
 import type { Finding } from './finding.js';
 import type { Ghosts } from './ghosts.js';
 import type { Hold } from './hold.js';
@@ -15,7 +14,6 @@ import { findRegressions } from './regressions.js';
 export interface ReportParts {
   readonly store: string;
   readonly table: HoldTable;
-  readonly causes: Causes;
   readonly overlaps: Overlaps;
   readonly ghosts: Ghosts;
 }
@@ -26,16 +24,14 @@ const NOTHING: readonly Finding[] = Object.freeze([]);
 export class HoldReports {
   readonly #store: string;
   readonly #table: HoldTable;
-  readonly #causes: Causes;
   readonly #overlaps: Overlaps;
   readonly #ghosts: Ghosts;
   /** Awake time of the report being taken. */
   #nowMs = 0;
 
-  constructor({ store, table, causes, overlaps, ghosts }: ReportParts) {
+  constructor({ store, table, overlaps, ghosts }: ReportParts) {
     this.#store = store;
     this.#table = table;
-    this.#causes = causes;
     this.#overlaps = overlaps;
     this.#ghosts = ghosts;
   }
@@ -99,11 +95,7 @@ export class HoldReports {
   }
 
   #holdOf(facts: HoldFacts, producer: Producer): Hold {
-    const known = this.#table.find(facts.owner);
-    if (known) return known;
-    const hold = this.#table.add(facts, producer, this.#nowMs);
-    this.#causes.begin(hold);
-    return hold;
+    return this.#table.find(facts.owner) ?? this.#table.add(facts, producer, this.#nowMs);
   }
 
   #acquired(event: AcquireEvent, producer: Producer, serverId: string | undefined): readonly Finding[] {
@@ -118,7 +110,7 @@ export class HoldReports {
     const hold = this.#holdOf(event, producer);
     if (producer.late) this.#heardOfLate(hold);
     else if (hold.state === 'unknown') hold.state = 'live';
-    if (event.watchdog) this.#causes.hasWatchdog(hold);
+    if (event.watchdog) hold.mark('watchdog');
     if (hold.leaseMs === 0) hold.leaseMs = event.leaseMs;
     if (hold.leaseEndMs === 0) hold.leaseEndMs = this.#nowMs + event.leaseMs;
     return this.#granted(hold, event.fence, event.serverUs, serverId);
@@ -156,7 +148,7 @@ export class HoldReports {
   #renewed(event: RenewEvent, producer: Producer, serverId: string | undefined): void {
     const hold = this.#holdOf(event, producer);
     // A renewal by the caller's own hand has no plan that it could be late by.
-    if (event.lateMs !== undefined) this.#causes.hasWatchdog(hold);
+    if (event.lateMs !== undefined) hold.mark('watchdog');
     if (producer.late) this.#heardOfLate(hold);
     if (producer.late || hold.is('settled')) return;
     if (hold.state === 'ended' && !hold.is('givenUp')) this.#table.revive(hold, producer);
@@ -176,7 +168,7 @@ export class HoldReports {
   }
 
   #reportedLost(hold: Hold, { by, loopDelayMs, leaseMs, fence }: LostEvent): void {
-    if (by === 'max_hold') this.#causes.reachedMaxHold(hold);
+    if (by === 'max_hold') hold.mark('reachedMaxHold');
     hold.loopDelayMs = loopDelayMs;
     if (hold.leaseMs === 0) hold.leaseMs = leaseMs;
     hold.number(fence);

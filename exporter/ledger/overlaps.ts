@@ -1,4 +1,4 @@
-import type { Causes } from './cause.js';
+import { causeOf } from './cause.js';
 import type { Finding, Overlap, OverlapEnd, Party, SuspectWindow } from './finding.js';
 import { type Hold, partyOf } from './hold.js';
 import { HOLDS_PER_LOCK, type HoldTable } from './hold-table.js';
@@ -21,14 +21,12 @@ export class Overlaps {
   readonly #store: string;
   readonly #table: HoldTable;
   readonly #servers: ServerHistory;
-  readonly #causes: Causes;
   readonly #open = new Map<number, Hold>();
 
-  constructor(store: string, table: HoldTable, servers: ServerHistory, causes: Causes) {
+  constructor(store: string, table: HoldTable, servers: ServerHistory) {
     this.#store = store;
     this.#table = table;
     this.#servers = servers;
-    this.#causes = causes;
   }
 
   /** Overlaps whose length is not known yet. */
@@ -200,7 +198,7 @@ export class Overlaps {
 
   #about(hold: Hold, { fromUs, serverId }: SuspectWindow) {
     const { lock, resource } = hold;
-    return { store: this.#store, resource, lock, cause: this.#causes.causeOf(hold, fromUs, serverId) };
+    return { store: this.#store, resource, lock, cause: causeOf(hold, fromUs, serverId) };
   }
 
   /** The window as far as it is known now. @param told others that are known without it. @param grantUs of one of them */

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { Causes } from '../../../../exporter/ledger/cause.js';
 import { Ghosts } from '../../../../exporter/ledger/ghosts.js';
 import { HoldTable } from '../../../../exporter/ledger/hold-table.js';
 import { Producer } from '../../../../exporter/ledger/producers.js';
@@ -10,7 +9,7 @@ it('a suspect that was forgotten for want of room gives its row back when its cl
   const producer = new Producer(new LedgerBench().batch('producer-a'));
   const limits = { maxHolds: 1, maxEnded: 1, maxProducers: 1 };
   const table = new HoldTable(limits, { holds: 0, ended: 0, producers: 0 }, 0);
-  const ghosts = new Ghosts('orders', table, new Causes());
+  const ghosts = new Ghosts('orders', table);
   const hold = table.add(HOLD, producer, 1);
   hold.state = 'live';
   hold.grant(1_000_000, 's1', 7);
